@@ -1,0 +1,99 @@
+// One Druid cluster: what Interlock asks of it and does to it. Every function is one
+// exchange (redirects apart) and blocks until its answer or deadline; every answer is
+// classified (answer.h). Reads are repeated, with jitter, where that is safe; calls
+// that change something are sent once.
+//
+// Threads: any; the transport pools connections.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "lib/druid/answer.h"
+#include "lib/druid/cluster_options.h"
+#include "lib/druid/segment.h"
+#include "lib/druid/task.h"
+#include "lib/druid/transport.h"
+#include "lib/time/interval.h"
+
+namespace interlock::druid {
+
+// How a mark call ended, where Druid says it: the number is what Druid counted, which
+// is matched segments in versions up to 28 and changed ones later. Read back to know.
+struct Marked {
+  int64_t changed = 0;
+};
+
+// loadstatus?simple of an interval.
+struct LoadStatus {
+  bool any_used = false;             // false: no used segment there (204, or the 200 text)
+  int64_t unavailable_segments = 0;  // used, visible, not loaded yet
+};
+
+class Cluster {
+ public:
+  Cluster(ClusterOptions options, std::shared_ptr<HttpTransport> transport);
+  ~Cluster();
+
+  // --- Overlord -------------------------------------------------------------------
+  // Posts a task whose JSON carries its pinned id. kAlreadyExists says only that the id
+  // is taken: compare the nonce in TaskPayload. After kUnknown, post the same id again.
+  Answer<std::string> SubmitTask(const std::string& task_json);
+  Answer<TaskStatus> GetTaskStatus(const std::string& id);
+  // One request for many; ids that Druid does not know are absent from the map.
+  Answer<std::map<std::string, TaskStatus>> GetTaskStatuses(const std::vector<std::string>& ids);
+  // The stored payload's context, as JSON text, and what else identifies the task.
+  Answer<TaskPayload> GetTaskPayload(const std::string& id);
+  Answer<TaskReport> GetTaskReport(const std::string& id);
+  // "Asked", not "gone": poll until the status is terminal.
+  Answer<Nothing> ShutdownTask(const std::string& id);
+  // Running, pending and waiting tasks of a datasource, sub-tasks included (group_id).
+  Answer<std::vector<TaskStatus>> ListLiveTasks(const std::string& datasource);
+  // Unrevoked locks of any priority that overlap the intervals.
+  Answer<std::vector<TaskLock>> ListLocks(const std::string& datasource,
+                                          const std::vector<Interval>& intervals);
+
+  // --- Coordinator: metadata --------------------------------------------------------
+  // Used segments that overlap the intervals, overshadowed ones included, straight from
+  // the metadata store (POST …/metadata/datasources/DS/segments?full). [] is a fact.
+  Answer<std::vector<Segment>> ListUsedSegments(const std::string& datasource,
+                                                const std::vector<Interval>& intervals);
+  // Unused ones (29+; kUnsupported before), all pages.
+  Answer<std::vector<UnusedSegment>> ListUnusedSegments(const std::string& datasource,
+                                                        const Interval& interval);
+  Answer<LoadStatus> GetLoadStatus(const std::string& datasource, const Interval& interval,
+                                   bool refresh);
+  // JSON text of the rules that apply, defaults last.
+  Answer<std::string> GetRules(const std::string& datasource);
+  Answer<std::vector<std::string>> ListDatasources();
+
+  // --- Marks, by id only: `versions` in a body is ignored up to 28 -------------------
+  Answer<Marked> MarkUnused(const std::string& datasource, const std::vector<std::string>& ids);
+  Answer<Marked> MarkUsed(const std::string& datasource, const std::vector<std::string>& ids);
+  // Revives one id even where a newer version hides it (markUsed does not).
+  Answer<Marked> ReviveSegment(const std::string& datasource, const std::string& id);
+
+  // --- Broker -----------------------------------------------------------------------
+  // Sums of `metrics` (longSum/doubleSum over the stored columns) and COUNT(*) per
+  // interval, exact, uncached, through the native timeseries API.
+  Answer<std::vector<RowSums>> SumRows(const std::string& datasource,
+                                       const std::vector<Interval>& intervals,
+                                       const std::vector<std::string>& metrics);
+
+  // --- What this cluster offers, asked once ------------------------------------------
+  Answer<Capabilities> GetCapabilities();
+  // Each service's /status/health and isLeader, for doctor and druid_up.
+  std::vector<ServiceHealth> CheckServices();
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace interlock::druid

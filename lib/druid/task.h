@@ -1,0 +1,92 @@
+// Tasks, locks and sums as Druid reports them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lib/time/instant.h"
+#include "lib/time/interval.h"
+
+namespace interlock::druid {
+
+enum class TaskState {
+  kUnknown,  // neither status field says anything, or the two disagree
+  kRunning,
+  kSuccess,
+  kFailed,
+};
+
+struct TaskStatus {
+  std::string id;
+  std::string group_id;
+  std::string type;
+  std::string datasource;
+  TaskState state = TaskState::kUnknown;
+  // WAITING, PENDING, RUNNING, NONE; meaningless unless `state` is kRunning.
+  std::string runner_state;
+  std::optional<Instant> created;
+  int64_t duration_ms = -1;  // -1 while running and after a shutdown
+  std::string error;
+
+  bool terminal() const { return state == TaskState::kSuccess || state == TaskState::kFailed; }
+  bool top_level() const { return group_id.empty() || group_id == id; }
+};
+
+struct TaskPayload {
+  std::string id;
+  std::string type;
+  std::string datasource;
+  std::map<std::string, std::string> context;  // member → JSON text
+  std::string json;                            // the whole payload
+};
+
+// ingestionStatsAndErrors, or killUnusedSegments.
+struct TaskReport {
+  bool has_row_stats = false;
+  int64_t processed = 0;
+  int64_t processed_with_error = 0;
+  int64_t thrown_away = 0;
+  int64_t unparseable = 0;
+  std::optional<int64_t> segments_published;
+  std::optional<int64_t> segments_killed;
+  std::string error;
+};
+
+struct TaskLock {
+  std::string type;  // EXCLUSIVE, SHARED, REPLACE, APPEND; "" where only intervals are told
+  std::string group_id;
+  Interval interval;
+  std::string version;
+  int64_t priority = 0;
+  bool revoked = false;
+};
+
+// What the broker counts over one interval.
+struct RowSums {
+  Interval interval;
+  int64_t rows = 0;                    // COUNT(*) of stored rows
+  std::map<std::string, double> sums;  // metric → sum
+};
+
+// Which ways of asking this cluster has (druid-versions: ask once, 404 decides).
+struct Capabilities {
+  std::string version;                // as /status says it; for people only
+  bool overlord_marks = false;        // 32+
+  bool unused_segments_list = false;  // 29+
+  bool active_locks = false;          // 31+
+  bool locked_intervals_v2 = false;   // 28+
+  bool kill_bounded = false;          // versions and maxUsedStatusLastUpdatedTime (30+)
+};
+
+struct ServiceHealth {
+  std::string service;  // "coordinator", "overlord", "broker"
+  std::string address;
+  bool up = false;
+  bool leader = false;
+  std::string text;
+};
+
+}  // namespace interlock::druid
