@@ -11,7 +11,7 @@
 namespace interlock {
 namespace {
 
-constexpr char kReasonUrl[] = "interlock/reason";
+constexpr char kMetadataUrl[] = "interlock/metadata";
 constexpr char kFaultsUrl[] = "interlock/faults";
 constexpr char kBlockersUrl[] = "interlock/blockers";
 constexpr char kRetryUrl[] = "interlock/retry_after_ms";
@@ -63,24 +63,18 @@ std::vector<T> TriplesOf(const absl::Status& status, const char* url) {
 
 absl::Status WithReason(absl::Status status, absl::string_view reason, Metadata metadata) {
   std::string encoded;
-  AppendText(encoded, reason);
   for (const auto& [key, value] : metadata) {
     AppendText(encoded, key);
     AppendText(encoded, value);
   }
-  status.SetPayload(kReasonUrl, absl::Cord(encoded));
-  return status;
-}
-
-std::string ReasonOf(const absl::Status& status) {
-  const std::vector<std::string> texts = TextsOf(status, kReasonUrl);
-  return texts.empty() ? std::string() : texts.front();
+  status.SetPayload(kMetadataUrl, absl::Cord(encoded));
+  return WithReason(std::move(status), reason);
 }
 
 Metadata MetadataOf(const absl::Status& status) {
-  const std::vector<std::string> texts = TextsOf(status, kReasonUrl);
+  const std::vector<std::string> texts = TextsOf(status, kMetadataUrl);
   Metadata metadata;
-  for (size_t i = 1; i + 1 < texts.size(); i += 2) metadata[texts[i]] = texts[i + 1];
+  for (size_t i = 0; i + 1 < texts.size(); i += 2) metadata[texts[i]] = texts[i + 1];
   return metadata;
 }
 

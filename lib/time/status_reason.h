@@ -17,17 +17,17 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "lib/time/reason.h"
 
 namespace interlock {
 
 using Metadata = std::map<std::string, std::string>;
 
-// `status` with a reason in UPPER_SNAKE and what it is about. Reasons and metadata keys
-// are part of the API: scripts match on them. A second call replaces the first. An OK
-// status stays OK and carries nothing, here and below.
-absl::Status WithReason(absl::Status status, absl::string_view reason, Metadata metadata = {});
-// "" and {} where there is none.
-std::string ReasonOf(const absl::Status& status);
+// `status` with a reason (reason.h) and what it is about: names, ids, times as text. The
+// keys are part of the API, as reasons are: scripts match on them. A second call replaces
+// the first. An OK status stays OK and carries nothing, here and below.
+absl::Status WithReason(absl::Status status, absl::string_view reason, Metadata metadata);
+// {} where there is none.
 Metadata MetadataOf(const absl::Status& status);
 
 // One fault of an input document. All of them are gathered before the answer.

@@ -46,15 +46,15 @@ TEST(StatusReason, CarriesTheTimeToWait) {
 TEST(StatusReason, SaysNothingWhereNothingWasSaid) {
   EXPECT_EQ(ReasonOf(absl::InternalError("x")), "");
   EXPECT_THAT(MetadataOf(absl::InternalError("x")), IsEmpty());
-  EXPECT_EQ(ReasonOf(WithReason(absl::OkStatus(), "HELD")), "");
+  EXPECT_EQ(ReasonOf(WithReason(absl::OkStatus(), "HELD", {{"a", "b"}})), "");
 }
 
 TEST(StatusReason, DropsAPayloadThatItDidNotWrite) {
   absl::Status status = absl::InternalError("x");
-  status.SetPayload("interlock/reason", absl::Cord("9999999:short"));
-  EXPECT_EQ(ReasonOf(status), "");
-  status.SetPayload("interlock/reason", absl::Cord("no length"));
-  EXPECT_EQ(ReasonOf(status), "");
+  status.SetPayload("interlock/metadata", absl::Cord("1:a9999999:short"));
+  EXPECT_THAT(MetadataOf(status), IsEmpty());
+  status.SetPayload("interlock/metadata", absl::Cord("1:ano length"));
+  EXPECT_THAT(MetadataOf(status), IsEmpty());
 }
 
 }  // namespace
