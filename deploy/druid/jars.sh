@@ -72,7 +72,7 @@ fetch() {
 maven() {
   local try
   for try in 1 2 3; do
-    mvn -B -ntp -q -f "$1" dependency:copy-dependencies -DincludeScope=runtime \
+    mvn -B -ntp -q -Dstyle.color=never -f "$1" dependency:copy-dependencies -DincludeScope=runtime \
       -DoutputDirectory="$2" 8>&- 9>&- && return 0
     [[ $try == 3 ]] || { say "Maven failed, trying again"; sleep 5; }
   done

@@ -2,10 +2,8 @@
 # Processes: DIR/ROLE/pid holds the number of each. A process counts as ours only while
 # its working folder is DIR/ROLE, so a number that the kernel gave away again is harmless.
 
-# A process that is asked to end closes its sessions, which takes seconds; the indexer
-# often ignores the request.
-stop_grace_seconds=10
-indexer_grace_seconds=6
+# A process that is asked to end closes its sessions, which takes seconds.
+stop_grace_seconds=15
 
 pid_of() { cat "$dir/$1/pid" 2>/dev/null; }
 
@@ -22,7 +20,7 @@ any_alive() {
 
 require_free_ports() {
   local role
-  for role in $(roles) derby; do
+  for role in $(roles) derby $([[ $kafka == no ]] || echo kafka-controller); do
     port_is_free "$(port_of "$role")" ||
       die 3 "port $(port_of "$role") of the $role is taken by another process; choose another --port-base"
   done
@@ -76,9 +74,7 @@ stop_processes() {
   local role
   for role in "$@"; do ! alive "$role" || kill -TERM "$(pid_of "$role")" 2>/dev/null || true; done
   for role in "$@"; do
-    if ! ends_within "$([[ $role == indexer ]] && echo $indexer_grace_seconds || echo $stop_grace_seconds)" "$role"; then
-      kill_process "$role"
-    fi
+    ends_within "$stop_grace_seconds" "$role" || kill_process "$role"
     rm -f "$dir/$role/pid"
   done
 }

@@ -75,7 +75,7 @@ explain() {
   local home=$dir/$1
   {
     echo "druid: $1 $2; see $home/log and $home/out"
-    tail -n 5 "$home/out" 2>/dev/null
+    grep -vE '^INFO|GuiceComponentProviderFactory' "$home/out" 2>/dev/null | tail -n 5
     grep -hE ' (ERROR|FATAL) |Exception' "$home/log" 2>/dev/null | tail -n 5
   } >&2
 }
