@@ -1,0 +1,103 @@
+#include "lib/drop/kill.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "rapidjson/stringbuffer.h"
+#include "rapidjson/writer.h"
+
+namespace interlock::drop {
+namespace {
+
+using Writer = rapidjson::Writer<rapidjson::StringBuffer>;
+
+void Member(Writer& writer, const char* key, const std::string& value) {
+  writer.Key(key);
+  writer.String(value);
+}
+
+void WriteContext(Writer& writer, const KillTask& task) {
+  writer.Key("context");
+  writer.StartObject();
+  writer.Key("interlock");
+  writer.StartObject();
+  Member(writer, "drop", task.drop_id);
+  writer.Key("attempt");
+  writer.Int64(task.attempt);
+  Member(writer, "nonce", task.nonce);
+  writer.EndObject();
+  writer.EndObject();
+}
+
+}  // namespace
+
+std::vector<KillPiece> KillPieces(const Manifest& rows) {
+  std::map<Interval, KillPiece> pieces;
+  for (const ManifestRow& row : rows) {
+    if (row.phase != Phase::kMarked || !row.unused_at) continue;
+    KillPiece& piece = pieces[row.interval];
+    piece.interval = row.interval;
+    piece.versions.push_back(row.version);
+    piece.not_after =
+        piece.ids.empty() ? *row.unused_at : std::max(piece.not_after, *row.unused_at);
+    piece.ids.push_back(row.id);
+  }
+  std::vector<KillPiece> sorted;
+  for (auto& [interval, piece] : pieces) {
+    std::sort(piece.versions.begin(), piece.versions.end());
+    piece.versions.erase(std::unique(piece.versions.begin(), piece.versions.end()),
+                         piece.versions.end());
+    sorted.push_back(std::move(piece));
+  }
+  return sorted;
+}
+
+bool WouldKill(const KillPiece& piece, const druid::UnusedSegment& unused) {
+  if (!piece.interval.Contains(unused.segment.interval)) return false;
+  if (!std::binary_search(piece.versions.begin(), piece.versions.end(), unused.segment.version)) {
+    return false;
+  }
+  const auto& at = unused.used_status_last_updated;
+  return !at || *at <= piece.not_after;
+}
+
+std::string KillTaskJson(const KillTask& task, const KillPiece& piece) {
+  rapidjson::StringBuffer buffer;
+  Writer writer(buffer);
+  writer.StartObject();
+  Member(writer, "type", "kill");
+  Member(writer, "id", task.id);
+  Member(writer, "dataSource", task.datasource);
+  Member(writer, "interval", piece.interval.ToString());
+  writer.Key("versions");
+  writer.StartArray();
+  for (const std::string& version : piece.versions) writer.String(version);
+  writer.EndArray();
+  Member(writer, "maxUsedStatusLastUpdatedTime", piece.not_after.ToString());
+  WriteContext(writer, task);
+  writer.EndObject();
+  return std::string(buffer.GetString(), buffer.GetSize());
+}
+
+std::string KillFailure(const std::string& error) {
+  const std::string text = absl::AsciiStrToLower(error);
+  const auto says = [&text](const char* part) { return absl::StrContains(text, part); };
+  if (says("shutdown request")) return "SHUT_DOWN";
+  if (says("permission") || says("access denied") || says("accessdenied") || says("forbidden") ||
+      says("not permitted") || says("read-only")) {
+    return "PERMISSION";
+  }
+  if (says("lock")) return "LOCKED";
+  if (says("no such file") || says("nosuchfile") || says("filenotfound") || says("nosuchkey")) {
+    return "MISSING_FILE";
+  }
+  if (says("disappeared on the worker") || says("worker")) return "WORKER_LOST";
+  return "OTHER";
+}
+
+bool WorthAnotherKill(const std::string& failure) { return failure != "PERMISSION"; }
+
+}  // namespace interlock::drop

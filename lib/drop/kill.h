@@ -1,0 +1,56 @@
+// How a manifest is killed: in pieces, one partition each, each bounded so that Druid's
+// kill task can reach nothing that is not on the manifest.
+//
+// A kill task takes every unused segment that lies inside its interval (cases 48, 61),
+// so each piece is bounded three ways: by the interval of its own segments, by their
+// versions, and by the moment of the latest of their own marks (druid-measured 3:
+// maxUsedStatusLastUpdatedTime is inclusive). What could still be reached and is not on
+// the manifest is found by WouldKill, and stops the drop.
+//
+// Threads: functions without state.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lib/drop/manifest.h"
+#include "lib/druid/segment.h"
+#include "lib/time/instant.h"
+#include "lib/time/interval.h"
+
+namespace interlock::drop {
+
+struct KillPiece {
+  Interval interval;
+  std::vector<std::string> versions;  // sorted, each once
+  Instant not_after;                  // of the change to unused, inclusive
+  std::vector<std::string> ids;
+};
+
+// The pieces of what is marked and whose time of marking is known, oldest first: one for
+// each distinct interval.
+std::vector<KillPiece> KillPieces(const Manifest& rows);
+
+// Whether Druid's kill of that piece would take `segment` along. One whose time of
+// marking is not told counts as reached.
+bool WouldKill(const KillPiece& piece, const druid::UnusedSegment& segment);
+
+struct KillTask {
+  std::string id;
+  std::string datasource;
+  std::string drop_id;
+  std::string nonce;  // in its context: "already exists" is ours only if this comes back
+  int64_t attempt = 1;
+};
+
+// The task's JSON, as it is posted.
+std::string KillTaskJson(const KillTask& task, const KillPiece& piece);
+
+// What a kill task's end says, as a stable reason for metrics and alerts: PERMISSION,
+// LOCKED, MISSING_FILE, SHUT_DOWN, WORKER_LOST, OTHER.
+std::string KillFailure(const std::string& error);
+// Whether the same kill again, later, can end better.
+bool WorthAnotherKill(const std::string& failure);
+
+}  // namespace interlock::drop
