@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Whether a role does its work, not only whether its port is open; and archives of classes.
+# Whether a role does its work, not only whether its port is open.
 
 get() { curl -sf -m 5 "$@" 2>/dev/null; }
 
@@ -78,33 +78,4 @@ explain() {
     grep -vE '^INFO|GuiceComponentProviderFactory' "$home/out" 2>/dev/null | tail -n 5
     grep -hE ' (ERROR|FATAL) |Exception' "$home/log" 2>/dev/null | tail -n 5
   } >&2
-}
-
-# An archive of the classes that a version's processes load cuts a third of the CPU of a
-# start (30 to 21 s of it for all roles). It is made of what the first start loaded.
-# It only ever helps: a JVM that finds none, or one that does not fit, loads from the jars.
-
-# class_archive ROLE JARS: the options to use JARS' archive, or to note what is loaded.
-class_archive() {
-  if [[ -f $2/classes.jsa ]]; then
-    echo "-XX:SharedArchiveFile=$2/classes.jsa"
-  elif [[ $2 == "$(jars_of "$version")" ]]; then
-    echo "-XX:DumpLoadedClassList=$dir/$1/classes"
-  fi
-}
-
-# In the background, and as the last to get a core.
-record_classes() {
-  local jars
-  jars=$(jars_of "$version")
-  [[ ! -f $jars/classes.jsa ]] || return 0
-  nice -n 19 setsid "$here/archive-classes" "$java" "$jars" "$dir" 9>&- </dev/null >"$dir/classes.out" 2>&1 &
-  echo $! >"$dir/classes.pid"
-}
-
-stop_recording() {
-  local pid
-  pid=$(cat "$dir/classes.pid")
-  ! grep -qs archive-classes "/proc/$pid/cmdline" || kill -TERM -- "-$pid" 2>/dev/null || true
-  rm -f "$dir/classes.pid"
 }
