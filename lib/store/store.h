@@ -78,6 +78,10 @@ class Transaction {
  public:
   virtual ~Transaction() = default;
 
+  // A statement that fails fails its body, whatever the body returns, and every statement
+  // after it in that body: STORE_CONSTRAINT, STORE_STATEMENT, READ_ONLY_TRANSACTION, or a
+  // failure of the database (store_errors.h).
+
   // Runs one statement with `values` bound to its `:name` parameters in the order in
   // which these appear (a name that appears twice is bound twice). `sql` must be a
   // literal: statements are prepared once and kept by address and text.

@@ -1,0 +1,27 @@
+// One connection to the database: statements, prepared once, on one thread at a time.
+// Errors are classified here, so that nothing above knows an engine's codes:
+// StoreUnavailable, ConstraintViolated, BadStatement (store_errors.h).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "lib/store/store.h"
+
+namespace interlock::store {
+
+class Connection {
+ public:
+  virtual ~Connection() = default;
+
+  // As in Transaction.
+  virtual absl::StatusOr<Rows> Query(const char* sql, const std::vector<Value>& values) = 0;
+  virtual absl::StatusOr<int64_t> Execute(const char* sql, const std::vector<Value>& values) = 0;
+  // One statement without parameters or result that is not worth keeping: schema, settings.
+  virtual absl::Status Run(const std::string& sql) = 0;
+};
+
+}  // namespace interlock::store

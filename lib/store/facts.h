@@ -1,0 +1,34 @@
+// What the store knows of itself: one small table of names and values.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "lib/store/connection.h"
+#include "lib/store/schema.h"
+#include "lib/store/store_clock.h"
+
+namespace interlock::store {
+
+// The schema of schema module "store": store_facts(name, text, number).
+Schema FactsSchema();
+
+struct Facts {
+  std::string incarnation;  // "" in a new store
+  bool is_backup = false;   // the file was written by a backup and not opened since
+  std::optional<ClockFacts> clock;
+};
+absl::StatusOr<Facts> ReadFacts(Connection& connection);
+
+absl::Status WriteIncarnation(Connection& connection, const std::string& incarnation);
+absl::Status WriteClock(Connection& connection, const ClockFacts& clock);
+absl::Status WriteIsBackup(Connection& connection, bool is_backup);
+// Tokens handed out from now on are above `floor`.
+absl::Status WriteTokenFloor(Connection& connection, int64_t floor);
+
+// Sixteen letters and digits from the system's random source.
+std::string NewIncarnation();
+
+}  // namespace interlock::store

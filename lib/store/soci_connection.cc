@@ -1,0 +1,160 @@
+#include "lib/store/soci_connection.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "lib/store/sql_text.h"
+#include "lib/store/store_errors.h"
+
+namespace interlock::store {
+
+// A prepared statement and the places that SOCI binds once and reads at each run. All
+// results are fetched as text: SOCI guesses their types from declarations, which sums and
+// other expressions do not have.
+class SociConnection::Statement {
+ public:
+  Statement(soci::session& session, const char* sql, const std::vector<Value>& values)
+      : original_(sql), statement_(session) {
+    const NumberedSql numbered = NumberParameters(sql);
+    statement_.alloc();
+    statement_.prepare(numbered.text);
+    parameters_.resize(numbered.parameters);
+    for (size_t i = 0; i < parameters_.size() && i < values.size(); ++i) {
+      Bind(parameters_[i], values[i].is_text() || values[i].is_null());
+    }
+    columns_.resize(statement_.get_backend()->prepare_for_describe());
+    for (Column& column : columns_) statement_.exchange(soci::into(column.text, column.indicator));
+    statement_.define_and_bind();
+  }
+  ~Statement() { statement_.clean_up(); }
+  Statement(const Statement&) = delete;
+  Statement& operator=(const Statement&) = delete;
+
+  const std::string& original() const { return original_; }
+  size_t parameters() const { return parameters_.size(); }
+
+  bool Takes(const char* sql, const std::vector<Value>& values) const {
+    if (original_ != sql || values.size() != parameters_.size()) return false;
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (!values[i].is_null() && values[i].is_text() != parameters_[i].is_text) return false;
+    }
+    return true;
+  }
+
+  Rows Query(const std::vector<Value>& values) {
+    Set(values);
+    Rows rows;
+    for (bool found = statement_.execute(true); found; found = statement_.fetch()) {
+      rows.push_back(CurrentRow());
+    }
+    return rows;
+  }
+
+  int64_t Execute(const std::vector<Value>& values) {
+    Set(values);
+    // To its end, also where it returns rows: a statement left open keeps COMMIT waiting.
+    for (bool found = statement_.execute(true); found; found = statement_.fetch()) {
+    }
+    return statement_.get_affected_rows();
+  }
+
+ private:
+  struct Parameter {
+    bool is_text = true;
+    std::string text;
+    long long number = 0;  // NOLINT(google-runtime-int): SOCI's own type
+    soci::indicator indicator = soci::i_ok;
+  };
+  struct Column {
+    std::string text;
+    soci::indicator indicator = soci::i_ok;
+  };
+
+  void Bind(Parameter& parameter, bool is_text) {
+    parameter.is_text = is_text;
+    if (is_text) {
+      statement_.exchange(soci::use(parameter.text, parameter.indicator));
+    } else {
+      statement_.exchange(soci::use(parameter.number, parameter.indicator));
+    }
+  }
+
+  void Set(const std::vector<Value>& values) {
+    for (size_t i = 0; i < parameters_.size(); ++i) {
+      Parameter& parameter = parameters_[i];
+      parameter.indicator = values[i].is_null() ? soci::i_null : soci::i_ok;
+      if (parameter.is_text) {
+        parameter.text = values[i].Text();
+      } else {
+        parameter.number = values[i].Int();
+      }
+    }
+  }
+
+  Row CurrentRow() const {
+    std::vector<Value> values;
+    values.reserve(columns_.size());
+    for (const Column& column : columns_) {
+      if (column.indicator == soci::i_null) {
+        values.emplace_back();
+      } else {
+        values.emplace_back(column.text);
+      }
+    }
+    return Row(std::move(values));
+  }
+
+  const std::string original_;
+  soci::statement statement_;
+  // Deques: SOCI keeps the addresses.
+  std::deque<Parameter> parameters_;
+  std::deque<Column> columns_;
+};
+
+SociConnection::SociConnection(std::unique_ptr<soci::session> session)
+    : session_(std::move(session)) {}
+
+SociConnection::~SociConnection() = default;
+
+absl::StatusOr<SociConnection::Statement*> SociConnection::Find(const char* sql,
+                                                                const std::vector<Value>& values) {
+  std::vector<std::unique_ptr<Statement>>& kept = statements_[sql];
+  for (const auto& statement : kept) {
+    if (statement->Takes(sql, values)) return statement.get();
+  }
+  // The address of a text that is no literal can come back with another text.
+  if (!kept.empty() && kept.front()->original() != sql) kept.clear();
+  auto statement = std::make_unique<Statement>(*session_, sql, values);
+  if (statement->parameters() != values.size()) {
+    return BadStatement(
+        absl::StrCat(values.size(), " values for ", statement->parameters(), " parameters: ", sql));
+  }
+  kept.push_back(std::move(statement));
+  return kept.back().get();
+}
+
+absl::StatusOr<Rows> SociConnection::Query(const char* sql, const std::vector<Value>& values) try {
+  absl::StatusOr<Statement*> statement = Find(sql, values);
+  if (!statement.ok()) return statement.status();
+  return (*statement)->Query(values);
+} catch (const soci::soci_error& error) {
+  return Classify(error);
+}
+
+absl::StatusOr<int64_t> SociConnection::Execute(const char* sql,
+                                                const std::vector<Value>& values) try {
+  absl::StatusOr<Statement*> statement = Find(sql, values);
+  if (!statement.ok()) return statement.status();
+  return (*statement)->Execute(values);
+} catch (const soci::soci_error& error) {
+  return Classify(error);
+}
+
+absl::Status SociConnection::Run(const std::string& sql) try {
+  *session_ << sql;
+  return absl::OkStatus();
+} catch (const soci::soci_error& error) {
+  return Classify(error);
+}
+
+}  // namespace interlock::store

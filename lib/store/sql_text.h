@@ -1,0 +1,19 @@
+// The text of a statement, made ready for one engine.
+#pragma once
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+namespace interlock::store {
+
+// Every `:name` replaced by `:p1`, `:p2` … in the order in which they stand, so that a
+// name that appears twice is two parameters on both engines (SQLite would make one of
+// it). Texts in quotes, comments and PostgreSQL's `::` casts stay as they are.
+struct NumberedSql {
+  std::string text;
+  int parameters = 0;
+};
+NumberedSql NumberParameters(absl::string_view sql);
+
+}  // namespace interlock::store

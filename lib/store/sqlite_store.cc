@@ -1,0 +1,177 @@
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "lib/store/batch_runner.h"
+#include "lib/store/checkpointer.h"
+#include "lib/store/facts.h"
+#include "lib/store/file_lock.h"
+#include "lib/store/group_commit.h"
+#include "lib/store/migrations.h"
+#include "lib/store/reader_pool.h"
+#include "lib/store/sqlite.h"
+#include "lib/store/sqlite_connection.h"
+#include "lib/store/store_clock.h"
+#include "lib/store/store_errors.h"
+
+namespace interlock::store {
+namespace {
+
+// After a restore tokens go on from the wall clock's milliseconds times this: above all
+// that were handed out before, as long as a datasource gets fewer than a million grants a
+// second, and below 2^53, which JSON readers keep exactly, until the year 2248.
+constexpr int64_t kTokensPerMillisecond = 1024;
+
+// What an opened database starts from.
+struct Start {
+  std::string incarnation;
+  std::unique_ptr<StoreClock> clock;
+};
+
+absl::Status BecomeRestored(Connection& connection, const std::vector<Schema>& schemas,
+                            Instant wall) {
+  absl::Status status = WriteIsBackup(connection, false);
+  if (status.ok()) {
+    status = WriteTokenFloor(connection, wall.millis() * kTokensPerMillisecond);
+  }
+  for (const Schema& schema : schemas) {
+    for (const std::string& statement : schema.on_restore) {
+      if (status.ok()) status = connection.Run(Render(statement, Engine::kSqlite));
+    }
+  }
+  return status;
+}
+
+// Inside a transaction: schema, incarnation, clock.
+absl::StatusOr<Start> Initialize(Connection& connection, const SqliteOptions& options,
+                                 const Clock& clock) {
+  absl::Status status = Migrate(connection, Engine::kSqlite, options.schemas, clock.Now());
+  if (!status.ok()) return status;
+  absl::StatusOr<Facts> facts = ReadFacts(connection);
+  if (!facts.ok()) return facts.status();
+  Start start{facts->incarnation, nullptr};
+  if (facts->is_backup) status = BecomeRestored(connection, options.schemas, clock.Now());
+  if (status.ok() && (facts->is_backup || start.incarnation.empty())) {
+    start.incarnation = NewIncarnation();
+    status = WriteIncarnation(connection, start.incarnation);
+  }
+  start.clock = std::make_unique<StoreClock>(clock, facts->clock, options.on_clock_jump);
+  const auto mark = start.clock->MarkFor(start.clock->Now());
+  if (status.ok() && mark.has_value()) status = WriteClock(connection, *mark);
+  if (!status.ok()) return status;
+  if (mark.has_value()) start.clock->Stored(*mark);
+  return start;
+}
+
+absl::StatusOr<Start> InitializeInTransaction(Connection& connection, const SqliteOptions& options,
+                                              const Clock& clock) {
+  absl::Status status = connection.Execute("BEGIN IMMEDIATE", {}).status();
+  if (!status.ok()) return status;
+  absl::StatusOr<Start> start = Initialize(connection, options, clock);
+  if (start.ok()) status = connection.Execute("COMMIT", {}).status();
+  if (start.ok() && status.ok()) return start;
+  connection.Execute("ROLLBACK", {}).IgnoreError();
+  return start.ok() ? status : start.status();
+}
+
+// The parts of an open store, in the order in which they are made; they go in reverse.
+class OpenedSqliteStore : public SqliteStore {
+ public:
+  struct Connections {
+    std::unique_ptr<Connection> writer;
+    std::unique_ptr<Connection> checkpoints;
+    // Of the writer's thread, which writes it inside of COMMIT.
+    std::shared_ptr<int64_t> wal_frames;
+  };
+
+  OpenedSqliteStore(SqliteOptions options, const Clock& clock, std::unique_ptr<FileLock> lock,
+                    Connections connections, Start start)
+      : options_(std::move(options)),
+        incarnation_(std::move(start.incarnation)),
+        lock_(std::move(lock)),
+        clock_(std::move(start.clock)),
+        wal_frames_(std::move(connections.wal_frames)),
+        writer_(std::move(connections.writer)),
+        checkpointer_(std::move(connections.checkpoints)),
+        readers_([this] { return OpenSqliteReader(options_.path); }, *clock_),
+        runner_(*writer_, *clock_),
+        commits_(runner_, clock, CommitOptions()) {}
+
+  void WriteAsync(Body body, Done done) override { commits_.Add(std::move(body), std::move(done)); }
+
+  absl::Status Read(const Body& body) override {
+    absl::Status status = readers_.Read(body);
+    if (IsStoreCorrupt(status)) NoteDamage(status);
+    return status;
+  }
+
+  Instant Now() const override { return clock_->Now(); }
+  const std::string& incarnation() const override { return incarnation_; }
+  int64_t clock_jumps() const override { return clock_->jumps(); }
+
+  absl::Status Health() const override {
+    {
+      MutexLock lock(mutex_);
+      if (!damage_.ok()) return damage_;
+    }
+    return commits_.Health();
+  }
+
+  absl::Status Backup(const std::string& to) override { return BackupSqlite(options_.path, to); }
+
+ private:
+  GroupCommit::Options CommitOptions() {
+    GroupCommit::Options commit;
+    commit.largest_batch = options_.largest_batch;
+    commit.most_waiting = options_.most_waiting;
+    commit.on_batch = options_.on_batch;
+    commit.after_commit = [this] {
+      if (checkpointer_.Notice(*wal_frames_)) Checkpointer::Pass(*writer_);
+    };
+    return commit;
+  }
+
+  void NoteDamage(const absl::Status& status) {
+    MutexLock lock(mutex_);
+    damage_ = status;
+  }
+
+  const SqliteOptions options_;
+  const std::string incarnation_;
+  const std::unique_ptr<FileLock> lock_;
+  const std::unique_ptr<StoreClock> clock_;
+  const std::shared_ptr<int64_t> wal_frames_;
+  const std::unique_ptr<Connection> writer_;
+  Checkpointer checkpointer_;
+  ReaderPool readers_;
+  mutable Mutex mutex_;
+  absl::Status damage_ INTERLOCK_GUARDED_BY(mutex_);
+  BatchRunner runner_;
+  GroupCommit commits_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<SqliteStore>> OpenSqlite(SqliteOptions options, const Clock& clock) {
+  options.schemas.insert(options.schemas.begin(), FactsSchema());
+  absl::StatusOr<std::unique_ptr<FileLock>> lock = FileLock::Take(options.path + ".lock");
+  if (!lock.ok()) return lock.status();
+  auto wal_frames = std::make_shared<int64_t>(0);
+  auto writer = OpenSqliteWriter(options.path, options.durable,
+                                 [wal_frames](int64_t frames) { *wal_frames = frames; });
+  if (!writer.ok()) return writer.status();
+  absl::StatusOr<Start> start = InitializeInTransaction(**writer, options, clock);
+  if (!start.ok()) return start.status();
+  auto checkpoints = OpenSqliteAside(options.path, options.durable);
+  if (!checkpoints.ok()) return checkpoints.status();
+  return std::make_unique<OpenedSqliteStore>(
+      std::move(options), clock, std::move(*lock),
+      OpenedSqliteStore::Connections{std::move(*writer), std::move(*checkpoints), wal_frames},
+      std::move(*start));
+}
+
+absl::Status MigrateSqlite(SqliteOptions options, const Clock& clock) {
+  return OpenSqlite(std::move(options), clock).status();
+}
+
+}  // namespace interlock::store

@@ -1,0 +1,38 @@
+#include "lib/store/transaction.h"
+
+#include <exception>
+
+#include "absl/strings/str_cat.h"
+#include "lib/store/store_errors.h"
+
+namespace interlock::store {
+
+absl::StatusOr<Rows> ConnectionTransaction::Query(const char* sql,
+                                                  const std::vector<Value>& values) {
+  if (!failure_.ok()) return failure_;
+  absl::StatusOr<Rows> rows = connection_.Query(sql, values);
+  if (!rows.ok()) failure_ = rows.status();
+  return rows;
+}
+
+absl::StatusOr<int64_t> ConnectionTransaction::Execute(const char* sql,
+                                                       const std::vector<Value>& values) {
+  if (!failure_.ok()) return failure_;
+  absl::StatusOr<int64_t> changed = access_ == Access::kRead
+                                        ? absl::StatusOr<int64_t>(ReadOnlyTransaction())
+                                        : connection_.Execute(sql, values);
+  if (!changed.ok()) failure_ = changed.status();
+  return changed;
+}
+
+absl::Status RunBody(const Store::Body& body, ConnectionTransaction& transaction) {
+  absl::Status status;
+  try {
+    status = body(transaction);
+  } catch (const std::exception& error) {
+    status = absl::InternalError(absl::StrCat("exception in a transaction: ", error.what()));
+  }
+  return transaction.failure().ok() ? status : transaction.failure();
+}
+
+}  // namespace interlock::store
