@@ -1,0 +1,149 @@
+#include "lib/backfill/spec_schema.h"
+
+#include <map>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "lib/backfill/spec_members.h"
+
+namespace interlock::backfill {
+namespace {
+
+constexpr char kTimeColumn[] = "__time";
+
+// The next code point of well-formed UTF-8 (the parser has seen to that).
+uint32_t NextCodePoint(absl::string_view text, size_t* at) {
+  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
+  const uint8_t lead = byte(*at);
+  const size_t length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  uint32_t point = length == 1 ? lead : lead & (0x7Fu >> length);
+  for (size_t i = 1; i < length && *at + i < text.size(); ++i) {
+    point = (point << 6) | (byte(*at + i) & 0x3Fu);
+  }
+  *at += length;
+  return point;
+}
+
+// IdUtils refuses control characters, all white space but the blank, and whatever is
+// outside of the basic plane or in its surrogate, private and special ranges.
+bool AllowedInId(uint32_t point) {
+  if (point < 0x20 || (point > 0x7F && point < 0xA0)) return false;
+  if (point > 0xD800 && point < 0xF8FF) return false;
+  return point <= 0xFFF0;
+}
+
+std::string CheckDatasource(const Node& node) {
+  const std::optional<std::string> name = node.RequiredString("name the datasource");
+  if (!name) return "";
+  const std::string fault = DatasourceFault(*name);
+  if (!fault.empty()) {
+    node.Fault(fault, "use a name without `/`, control characters or emoji, not starting with `.`");
+    return "";
+  }
+  return *name;
+}
+
+std::string CheckTimestamp(const Node& node) {
+  std::string column = "timestamp";
+  if (!node.RequiredObject("e.g. {\"column\":\"ts\",\"format\":\"iso\"}")) return column;
+  CheckMembers(node, Place::kTimestampSpec);
+  if (const auto given = node.At("column").String()) column = *given;
+  node.At("format").String();
+  return column;
+}
+
+// Names of columns, and where each was first given.
+class Columns {
+ public:
+  void Add(const Node& node, const std::string& name, absl::string_view kind) {
+    if (name == kTimeColumn) {
+      // Druid allows it first in the list since 32; elsewhere it refuses the task.
+      if (kind != "dimension") node.Fault("is `__time`, the time column", "choose another name");
+      return;
+    }
+    const auto [it, added] = seen_.insert({name, std::string(kind)});
+    if (added) return;
+    node.Fault(absl::StrCat("`", name, "` is already a ", it->second, "; Druid refuses that"),
+               "give each column one name");
+  }
+
+ private:
+  std::map<std::string, std::string> seen_;
+};
+
+void CheckDimension(const Node& node, Columns* columns) {
+  if (node.is_string()) {
+    columns->Add(node, *node.String(), "dimension");
+    return;
+  }
+  if (!node.RequiredObject("a name, or an object with type and name")) return;
+  const std::optional<std::string> name = node.At("name").RequiredString("name the dimension");
+  node.At("type").String();
+  if (name) columns->Add(node.At("name"), *name, "dimension");
+}
+
+void CheckDimensions(const Node& node, Columns* columns) {
+  if (!node.RequiredObject("e.g. {\"dimensions\":[\"site\"]}, or {\"useSchemaDiscovery\":true}")) {
+    return;
+  }
+  CheckMembers(node, Place::kDimensionsSpec);
+  for (const Node& dimension : node.At("dimensions").Elements()) CheckDimension(dimension, columns);
+  node.At("dimensionExclusions").Strings();
+  node.At("useSchemaDiscovery").Bool();
+  node.At("includeAllDimensions").Bool();
+}
+
+void CheckMetric(const Node& node, Columns* columns, Schema* schema) {
+  if (!node.RequiredObject("e.g. {\"type\":\"count\",\"name\":\"events\"}")) return;
+  const auto type = node.At("type").RequiredString("e.g. count or longSum");
+  const auto name = node.At("name").RequiredString("name the metric");
+  if (!type || !name) return;
+  columns->Add(node.At("name"), *name, "metric");
+  if (*type == "count") {
+    if (schema->count_metric.empty()) schema->count_metric = *name;
+    return;
+  }
+  const bool sum = *type == "longSum" || *type == "doubleSum" || *type == "floatSum";
+  if (!sum) return;
+  schema->sum_metrics.push_back(*name);
+  if (!node.At("fieldName").present() && !node.At("expression").present()) {
+    node.At("fieldName")
+        .Fault(absl::StrCat("is missing for a ", *type), "name the column to add up");
+  }
+}
+
+}  // namespace
+
+std::string DatasourceFault(absl::string_view name) {
+  if (name.empty()) return "is empty";
+  if (name.front() == '.') return "starts with `.`, which Druid refuses";
+  if (absl::StrContains(name, "/")) return "contains `/`, which Druid refuses";
+  for (size_t at = 0; at < name.size();) {
+    const size_t start = at;
+    if (!AllowedInId(NextCodePoint(name, &at))) {
+      return absl::StrCat("contains a character at byte ", start, " that Druid refuses");
+    }
+  }
+  return "";
+}
+
+Schema CheckSchema(const Node& data_schema) {
+  Schema schema;
+  CheckMembers(data_schema, Place::kDataSchema);
+  if (data_schema.At("parser").present()) {
+    data_schema.At("parser").Fault(
+        "is the old form, gone from newer Druids",
+        "write timestampSpec and dimensionsSpec here, and ioConfig.inputFormat");
+  }
+  schema.datasource = CheckDatasource(data_schema.At("dataSource"));
+  schema.timestamp_column = CheckTimestamp(data_schema.At("timestampSpec"));
+  Columns columns;
+  CheckDimensions(data_schema.At("dimensionsSpec"), &columns);
+  for (const Node& metric : data_schema.At("metricsSpec").Elements()) {
+    CheckMetric(metric, &columns, &schema);
+  }
+  data_schema.At("transformSpec").Object();
+  return schema;
+}
+
+}  // namespace interlock::backfill
