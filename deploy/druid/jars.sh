@@ -70,10 +70,11 @@ fetch() {
 
 # maven POM FOLDER: the jars that POM asks for. A registry that fails once is asked again.
 maven() {
-  local try
+  local try output
   for try in 1 2 3; do
-    mvn -B -ntp -q -Dstyle.color=never -f "$1" dependency:copy-dependencies -DincludeScope=runtime \
-      -DoutputDirectory="$2" 8>&- 9>&- && return 0
+    output=$(mvn -B -ntp -q -f "$1" dependency:copy-dependencies -DincludeScope=runtime \
+      -DoutputDirectory="$2" 2>&1 8>&- 9>&-) && return 0
+    printf '%s\n' "$output" >&2
     [[ $try == 3 ]] || { say "Maven failed, trying again"; sleep 5; }
   done
   return 1
