@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -55,7 +56,7 @@ class Cluster {
   Answer<Nothing> ShutdownTask(const std::string& id);
   // Running, pending and waiting tasks of a datasource, sub-tasks included (group_id).
   Answer<std::vector<TaskStatus>> ListLiveTasks(const std::string& datasource);
-  // Unrevoked locks of any priority that overlap the intervals.
+  // Unrevoked locks of any priority that overlap the intervals; all where none is given.
   Answer<std::vector<TaskLock>> ListLocks(const std::string& datasource,
                                           const std::vector<Interval>& intervals);
 
@@ -64,6 +65,13 @@ class Cluster {
   // the metadata store (POST …/metadata/datasources/DS/segments?full). [] is a fact.
   Answer<std::vector<Segment>> ListUsedSegments(const std::string& datasource,
                                                 const std::vector<Interval>& intervals);
+  // The same without keeping them, for lists of any size: `sink` may move from each, and
+  // runs in this thread. `start` is called before each attempt: what an earlier one gave
+  // counts no more. The value is how many there were.
+  Answer<int64_t> ReadUsedSegments(const std::string& datasource,
+                                   const std::vector<Interval>& intervals,
+                                   const std::function<void()>& start,
+                                   const std::function<void(Segment& segment)>& sink);
   // Unused ones (29+; kUnsupported before), all pages.
   Answer<std::vector<UnusedSegment>> ListUnusedSegments(const std::string& datasource,
                                                         const Interval& interval);
@@ -76,12 +84,15 @@ class Cluster {
   // --- Marks, by id only: `versions` in a body is ignored up to 28 -------------------
   Answer<Marked> MarkUnused(const std::string& datasource, const std::vector<std::string>& ids);
   Answer<Marked> MarkUsed(const std::string& datasource, const std::vector<std::string>& ids);
+  // On a Druid up to 31, kInvalid where nothing of the datasource is served: it then
+  // answers 204 and does nothing.
   // Revives one id even where a newer version hides it (markUsed does not).
   Answer<Marked> ReviveSegment(const std::string& datasource, const std::string& id);
 
   // --- Broker -----------------------------------------------------------------------
-  // Sums of `metrics` (longSum/doubleSum over the stored columns) and COUNT(*) per
-  // interval, exact, uncached, through the native timeseries API.
+  // Sums of `metrics` (doubleSum over the stored columns: exact for whole numbers below
+  // 2^53) and COUNT(*) per interval, uncached, through the native timeseries API; one
+  // query an interval. What no historical serves is not counted: see GetLoadStatus.
   Answer<std::vector<RowSums>> SumRows(const std::string& datasource,
                                        const std::vector<Interval>& intervals,
                                        const std::vector<std::string>& metrics);
@@ -93,6 +104,10 @@ class Cluster {
 
  private:
   class Impl;
+
+  Answer<Marked> Mark(const std::string& endpoint, const std::string& datasource,
+                      const std::string& rest, const std::string& body);
+
   std::unique_ptr<Impl> impl_;
 };
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/time/instant.h"
+#include "absl/status/status.h"
 
 namespace interlock::druid {
 
@@ -36,12 +36,20 @@ struct ClusterOptions {
   std::chrono::milliseconds call_deadline{30'000};
   std::chrono::milliseconds connect_deadline{5'000};
   int64_t max_reply_bytes = int64_t{1} << 30;
-  int read_attempts = 3;  // of calls that are safe to repeat
+  // Of calls that are safe to repeat, all within call_deadline, with jittered pauses.
+  int read_attempts = 3;
+  uint64_t jitter_seed = 0;  // 0: from the machine's random device
 
   // Told of every exchange, for metrics: endpoint ("task_submit"), result ("done",
   // "refused", "not_found", "unknown"), seconds. May be empty.
   std::function<void(const std::string& endpoint, const std::string& result, double seconds)>
       on_exchange;
 };
+
+// Every fault of the options at once, one Fault each (status_reason.h): addresses that
+// are no http(s) URL or carry a user, a query or a fragment, patterns that do not
+// compile, a user with a colon in it, no address at all. INVALID_ARGUMENT,
+// DRUID_OPTIONS_INVALID. Cluster assumes that this said OK.
+absl::Status ValidateClusterOptions(const ClusterOptions& options);
 
 }  // namespace interlock::druid

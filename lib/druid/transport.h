@@ -22,6 +22,9 @@ struct HttpRequest {
   std::string body;
   std::chrono::milliseconds deadline{30'000};  // for the whole exchange
   int64_t max_reply_bytes = 64 << 20;
+  // Never sent twice, not even where a kept connection turns out to be dead: libcurl
+  // would send it again by itself, and then call "never connected" what had its effect.
+  bool once = false;
   // When set, the body of a 2xx reply is handed over piece by piece, and not kept;
   // false ends the exchange (reply.error says so).
   std::function<bool(absl::string_view piece)> on_body;
@@ -41,6 +44,9 @@ struct HttpReply {
   std::string date;      // the Date header; "" if none
   std::string body;
   std::string error;  // for people; no credentials
+  // We ended it: the reply passed max_reply_bytes, or on_body said so.
+  bool cut_by_us = false;
+  std::chrono::milliseconds took{0};  // on a monotonic clock
 };
 
 class HttpTransport {
@@ -48,6 +54,9 @@ class HttpTransport {
   virtual ~HttpTransport() = default;
   // Blocks until the reply or the deadline. Any thread.
   virtual HttpReply Send(const HttpRequest& request) = 0;
+  // Blocks that long, or until the transport is being destroyed: the wait before a read
+  // is repeated. Those without a wire need not wait.
+  virtual void Pause(std::chrono::milliseconds duration) { static_cast<void>(duration); }
 };
 
 }  // namespace interlock::druid

@@ -1,0 +1,68 @@
+#include "lib/druid/cluster_options.h"
+
+#include <optional>
+#include <regex>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "lib/druid/url.h"
+#include "lib/time/status_reason.h"
+
+namespace interlock::druid {
+namespace {
+
+absl::Status OptionsInvalid() {
+  return WithReason(absl::InvalidArgumentError("the options of the Druid cluster are not usable"),
+                    "DRUID_OPTIONS_INVALID");
+}
+
+void CheckAddresses(const char* service, const std::vector<std::string>& addresses,
+                    absl::Status& faults) {
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    const std::optional<Url> url = ParseUrl(addresses[i]);
+    if (url.has_value() && !absl::StrContains(url->path, "?") &&
+        !absl::StrContains(addresses[i], "#")) {
+      continue;
+    }
+    // Not the address itself: a password may stand in it.
+    AddFault(faults, absl::StrCat("/", service, "/", i),
+             "no http or https URL without user, query and fragment",
+             "http://HOST:PORT, with a base path where there is one");
+  }
+}
+
+void CheckPatterns(const std::vector<std::string>& patterns, absl::Status& faults) {
+  for (size_t i = 0; i < patterns.size(); ++i) {
+    try {
+      const std::regex compiled(patterns[i]);
+    } catch (const std::regex_error& error) {
+      AddFault(faults, absl::StrCat("/redirect_patterns/", i),
+               absl::StrCat("no regular expression: ", error.what()),
+               "a pattern over scheme://host:port, such as http://druid-[0-9]+\\.internal:8081");
+    }
+  }
+}
+
+}  // namespace
+
+absl::Status ValidateClusterOptions(const ClusterOptions& options) {
+  absl::Status faults = OptionsInvalid();
+  CheckAddresses("router", options.router, faults);
+  CheckAddresses("coordinator", options.coordinator, faults);
+  CheckAddresses("overlord", options.overlord, faults);
+  CheckAddresses("broker", options.broker, faults);
+  CheckPatterns(options.redirect_patterns, faults);
+  if (absl::StrContains(options.basic_user, ":")) {
+    AddFault(faults, "/basic_user", "a colon, which Basic authentication can't carry",
+             "a user without one");
+  }
+  const bool routed = !options.router.empty();
+  if (!routed &&
+      (options.coordinator.empty() || options.overlord.empty() || options.broker.empty())) {
+    AddFault(faults, "", "no router, and not all of coordinator, overlord and broker",
+             "a router, or an address for each of the three");
+  }
+  return FaultsOf(faults).empty() ? absl::OkStatus() : faults;
+}
+
+}  // namespace interlock::druid
