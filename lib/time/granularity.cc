@@ -117,6 +117,7 @@ absl::StatusOr<Granularity> Granularity::OfPeriod(const Period& period, const st
     g.SetCalendar(Kind::kMonths, months, local_origin);
   } else if (period.weeks() > 0 || period.days() > 0) {
     const bool monday = period.weeks() == 1 && !origin;
+    g.starts_on_monday_ = monday;
     g.SetCalendar(Kind::kDays, *millis, monday ? kFirstMonday : local_origin);
     if (fixed_zone) g.SetElapsed(*millis, first + (monday ? kFirstMonday : 0));
   } else {

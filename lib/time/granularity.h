@@ -126,6 +126,7 @@ class Granularity {
   // The largest index whose bound is at or before `instant`.
   int64_t IndexOf(Instant instant) const;
   Interval LocalClockBucket(Instant instant) const;
+  bool HasItsMidnights(int64_t monday) const;
   // No bucket is longer.
   int64_t LongestMillis() const;
   bool HasLocalBounds() const { return kind_ == Kind::kDays || kind_ == Kind::kMonths; }
@@ -138,6 +139,8 @@ class Granularity {
   int64_t anchor_ = 0;
   // Druid counts hours in a way of its own (DruidAgrees).
   bool counts_hours_ = false;
+  // And a week that has no origin.
+  bool starts_on_monday_ = false;
   Period period_;
   std::string zone_name_ = "UTC";
   absl::TimeZone zone_ = absl::UTCTimeZone();

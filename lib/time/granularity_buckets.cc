@@ -49,7 +49,7 @@ Interval Granularity::LocalClockBucket(Instant instant) const {
   Instant end = Instant::FromMillis(start_millis + step_);
   absl::TimeZone::CivilTransition change;
   if (GridMoved(start, instant, step_, zone_) &&
-      zone_.PrevTransition((instant + absl::Milliseconds(1)).ToTime(), &change)) {
+      zone_.PrevTransition((instant + absl::Seconds(1)).ToTime(), &change)) {
     start = Instant::FromTime(zone_.At(change.to).trans);
   }
   if (GridMoved(instant, end, step_, zone_) && zone_.NextTransition(instant.ToTime(), &change)) {
@@ -175,10 +175,16 @@ absl::StatusOr<std::vector<Interval>> Granularity::Partitions(const Interval& in
   return partitions;
 }
 
-// Measured against Druid's PeriodGranularity, tests/lib/time/joda.
+// Where PeriodGranularity.java goes its own way; measured, see tests/lib/time/joda.
 bool Granularity::DruidAgrees(const Interval& bucket) const {
   const Instant start = bucket.start();
-  if (HasLocalBounds()) return HappensOnce(LocalBound(IndexOf(start)), zone_);
+  if (HasLocalBounds()) {
+    // Druid steps on from the instant, so from the clock time after a gap that the bound
+    // lies in; and where a bound happens twice, it may start at either.
+    if (period_.AddTo(start, zone_, 1) != bucket.end()) return false;
+    const int64_t bound = LocalBound(IndexOf(start));
+    return !HappensTwice(bound, zone_) && (!starts_on_monday_ || HasItsMidnights(bound));
+  }
   if (kind_ == Kind::kLocalClock) {
     return bucket.millis() == step_ && LocalOf(start, zone_) % step_ == 0;
   }
@@ -187,6 +193,15 @@ bool Granularity::DruidAgrees(const Interval& bucket) const {
   if (!counts_hours_ || anchor_ > 0) return true;
   if (start.millis() < anchor_) return false;
   return anchor_ == 0 || LocalOf(start, zone_) % kMillisPerHour == 0;
+}
+
+// For a week Druid goes from an instant to its midnight, and from there back to Monday: a
+// day whose midnight is in a gap takes the whole week along.
+bool Granularity::HasItsMidnights(int64_t monday) const {
+  for (int day = 1; day < 7; ++day) {
+    if (InGap(monday + day * kMillisPerDay, zone_)) return false;
+  }
+  return true;
 }
 
 }  // namespace interlock

@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/civil_time.h"
 #include "lib/time/iso8601.h"
+#include "lib/time/time_errors.h"
 
 namespace interlock {
 
@@ -22,8 +23,9 @@ absl::StatusOr<Instant> Instant::Parse(absl::string_view text) {
   int64_t millis = 0;
   const bool number = !text.empty() && !absl::ascii_isspace(text.front()) &&
                       !absl::ascii_isspace(text.back()) && absl::SimpleAtoi(text, &millis);
-  if (number && millis >= kMin.millis() && millis <= kMax.millis()) return FromMillis(millis);
-  return parsed.status();
+  if (!number || parsed.status() == OutsideEternity(text)) return parsed.status();
+  if (millis < kMin.millis() || millis > kMax.millis()) return OutsideEternity(text);
+  return FromMillis(millis);
 }
 
 std::string Instant::ToString() const {

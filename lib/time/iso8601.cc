@@ -14,6 +14,9 @@ namespace interlock {
 namespace {
 
 constexpr int kMaxYearDigits = 9;
+// Beyond these 64 bits of milliseconds do not reach.
+constexpr int64_t kFirstYear = -292275054;
+constexpr int64_t kLastYear = 292278993;
 constexpr int kMaxFractionDigits = 9;
 
 // What a date element says, before it is known whether there is such a day.
@@ -71,22 +74,22 @@ std::optional<DateFields> ReadDate(Scanner& in) {
   return best;
 }
 
-// A fraction of `unit` milliseconds: `.5` of an hour is 30 minutes.
+// A fraction of `unit` milliseconds: `.5` of an hour is 30 minutes. Each digit's weight is
+// cut to tenths of a millisecond on its own, as in Joda: `.0001` of a minute is 6 ms, but
+// 22.095892912 hours end a millisecond before where exact arithmetic has them.
 std::optional<int64_t> ReadFraction(Scanner& in, int64_t unit) {
   const Scanner::Mark start = in.mark();
-  if (!in.Take('.') && !in.Take(',')) return std::nullopt;
-  int64_t millis_num = 0, scale = 1;
-  int digits = 0;
-  for (; digits < kMaxFractionDigits && in.PeekDigit(); ++digits) {
-    millis_num = millis_num * 10 + in.TakeDigit();
-    scale *= 10;
-  }
-  if (digits == 0) {
+  if ((!in.Take('.') && !in.Take(',')) || !in.PeekDigit()) {
     in.Reset(start);
     return std::nullopt;
   }
-  // 10^9 * 3.6e6 stays below 2^63.
-  return millis_num * unit / scale;
+  int64_t tenths = 0;
+  int64_t weight = unit;
+  for (int digits = 0; digits < kMaxFractionDigits && in.PeekDigit(); ++digits) {
+    tenths += in.TakeDigit() * weight;
+    weight /= 10;
+  }
+  return tenths / 10;
 }
 
 struct TimeOfDay {
@@ -172,6 +175,7 @@ std::optional<absl::CivilDay> DayOfWeekDate(const DateFields& date) {
 }
 
 std::optional<absl::CivilDay> DayOf(const DateFields& date) {
+  if (date.year < kFirstYear || date.year > kLastYear) return std::nullopt;
   if (date.week) return DayOfWeekDate(date);
   const absl::CivilDay new_year(date.year, 1, 1);
   if (date.day_of_year) {

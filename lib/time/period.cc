@@ -1,8 +1,10 @@
 #include "lib/time/period.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <limits>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -13,20 +15,66 @@
 namespace interlock {
 namespace {
 
+// Of a field, those behind a point included; more are refused, as in Joda.
 constexpr int kMaxFieldDigits = 10;
 constexpr int64_t kMonthsPerYear = 12;
 // No calendar step is longer than eternity, which has fewer months than this.
 constexpr int64_t kMaxMonths = 4'000'000'000;
 
+// Letters of the fields in their order, years first; lower indices before `T`.
+constexpr absl::string_view kLetters = "YMWDHMS";
+constexpr size_t kFirstOfTime = 4;
+constexpr size_t kSeconds = 6;
+constexpr size_t kMillis = 7;
+using Values = std::array<int, kMillis + 1>;
+
 bool FitsInt(int64_t value) {
   return value >= std::numeric_limits<int>::min() && value <= std::numeric_limits<int>::max();
 }
 
-// The digits after a second's point as milliseconds: `.5` is 500, further ones are cut off.
-int64_t ReadMillis(Scanner& in) {
-  int64_t millis = 0;
-  for (int64_t unit = 100; in.PeekDigit(); unit /= 10) millis += in.TakeDigit() * unit;
+struct Number {
+  int whole = 0;
+  int millis = 0;
+  bool has_point = false;
+};
+
+// The digits after a second's point; from the fourth on they are cut off.
+int ReadMillis(Scanner& in, int max_digits) {
+  int millis = 0;
+  for (int unit = 100; in.PeekDigit() && max_digits > 0; unit /= 10, --max_digits) {
+    millis += in.TakeDigit() * unit;
+  }
   return millis;
+}
+
+// A sign, digits, and with `fraction` a point and digits, at most kMaxFieldDigits in all.
+// `1.` is a number and `.5` is one, but `-.5` is none, as in Joda.
+std::optional<Number> ReadNumber(Scanner& in, bool fraction) {
+  const int sign = in.Peek() == '-' ? -1 : 1;
+  const Scanner::Mark start = in.mark() + (in.PeekDigit() ? 0 : 1);
+  const std::optional<int64_t> whole = in.SignedNumber(kMaxFieldDigits);
+  const int digits = whole ? static_cast<int>(in.mark() - start) : 0;
+  if (whole && !FitsInt(*whole)) return std::nullopt;
+  Number number;
+  number.whole = static_cast<int>(whole.value_or(0));
+  number.has_point = fraction && (in.Take('.') || in.Take(','));
+  if (!whole && !(number.has_point && in.PeekDigit())) return std::nullopt;
+  if (number.has_point) number.millis = sign * ReadMillis(in, kMaxFieldDigits - digits);
+  return number;
+}
+
+// The fields of `letters[from, to)` in their order, each at most once.
+bool ReadFields(Scanner& in, size_t from, size_t to, Values& values) {
+  while (!in.AtEnd() && !(to == kFirstOfTime && in.PeekLetter('T'))) {
+    const std::optional<Number> number = ReadNumber(in, to > kFirstOfTime);
+    if (!number) return false;
+    while (from < to && !in.PeekLetter(kLetters[from])) ++from;
+    if (from == to || (number->has_point && from != kSeconds)) return false;
+    in.TakeLetter(kLetters[from]);
+    values[from++] = number->whole;
+    if (number->has_point) values[kMillis] = number->millis;
+  }
+  return true;
 }
 
 int64_t ClampToEternity(absl::int128 millis) {
@@ -36,7 +84,7 @@ int64_t ClampToEternity(absl::int128 millis) {
 
 // One field of fixed length on the wall clock.
 Instant AddLocal(Instant instant, const absl::TimeZone& zone, int64_t unit, int64_t count) {
-  if (count == 0) return instant;
+  if (unit == 0 || count == 0) return instant;
   const absl::int128 local = absl::int128(LocalOf(instant, zone)) + absl::int128(unit) * count;
   return Resolve(ClampToEternity(local), zone);
 }
@@ -60,48 +108,21 @@ Instant AddCalendarMonths(Instant instant, const absl::TimeZone& zone, absl::int
 
 }  // namespace
 
+// A lone `P` is the empty period; but after a `T` there must be something.
 absl::StatusOr<Period> Period::Parse(absl::string_view text) {
-  struct Field {
-    char letter;
-    int Period::*member;
-  };
-  static constexpr Field kDate[] = {{'Y', &Period::years_},
-                                    {'M', &Period::months_},
-                                    {'W', &Period::weeks_},
-                                    {'D', &Period::days_}};
-  static constexpr Field kTime[] = {
-      {'H', &Period::hours_}, {'M', &Period::minutes_}, {'S', &Period::seconds_}};
   Scanner in(text);
-  if (!in.TakeLetter('P')) return MalformedPeriod(text, 0);
-  Period period;
-  bool any = false, in_time = false;
-  const Field* next = std::begin(kDate);
-  const Field* end = std::end(kDate);
-  while (!in.AtEnd()) {
-    if (!in_time && in.TakeLetter('T')) {
-      in_time = true;
-      next = std::begin(kTime);
-      end = std::end(kTime);
-      if (in.AtEnd()) return MalformedPeriod(text, in.position());
-      continue;
-    }
-    const Scanner::Mark start = in.mark();
-    const bool negative = in.Peek() == '-';
-    const std::optional<int64_t> number = in.SignedNumber(kMaxFieldDigits);
-    if (!number || !FitsInt(*number)) return MalformedPeriod(text, start);
-    const bool point = in_time && (in.Take('.') || in.Take(','));
-    if (point) {
-      const int64_t millis = ReadMillis(in);
-      period.millis_ = static_cast<int>(negative ? -millis : millis);
-    }
-    while (next != end && !(in.PeekLetter(next->letter) && (!point || next->letter == 'S'))) ++next;
-    if (next == end || !in.TakeLetter(next->letter)) return MalformedPeriod(text, in.position());
-    period.*(next->member) = static_cast<int>(*number);
-    ++next;
-    any = true;
+  Values v{};
+  bool read = in.TakeLetter('P') && ReadFields(in, 0, kFirstOfTime, v);
+  if (read && in.TakeLetter('T')) {
+    read = !in.AtEnd() && ReadFields(in, kFirstOfTime, kMillis, v);
   }
-  if (!any) return MalformedPeriod(text, in.position());
-  return period;
+  if (!read) return MalformedPeriod(text, in.position());
+  Period p;
+  int Period::*const members[] = {&Period::years_,   &Period::months_, &Period::weeks_,
+                                  &Period::days_,    &Period::hours_,  &Period::minutes_,
+                                  &Period::seconds_, &Period::millis_};
+  for (size_t i = 0; i < v.size(); ++i) p.*members[i] = v[i];
+  return p;
 }
 
 Instant Period::AddTo(Instant instant, const absl::TimeZone& zone, int64_t times) const {

@@ -69,8 +69,12 @@ Instant Resolve(int64_t local, const absl::TimeZone& zone) {
   return Instant::FromMillis(millis + (local - second * kMillisPerSecond));
 }
 
-bool HappensOnce(int64_t local, const absl::TimeZone& zone) {
-  return zone.At(SecondOf(local)).kind == absl::TimeZone::TimeInfo::UNIQUE;
+bool InGap(int64_t local, const absl::TimeZone& zone) {
+  return zone.At(SecondOf(local)).kind == absl::TimeZone::TimeInfo::SKIPPED;
+}
+
+bool HappensTwice(int64_t local, const absl::TimeZone& zone) {
+  return zone.At(SecondOf(local)).kind == absl::TimeZone::TimeInfo::REPEATED;
 }
 
 int64_t MonthOf(int64_t local) {
