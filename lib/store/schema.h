@@ -15,7 +15,8 @@ struct Schema {
   // Step i brings the module from version i to version i + 1; a step is a list of
   // statements that SQLite and PostgreSQL both take: types BIGINT and TEXT, and these
   // words, which stand for what differs:
-  //   {{serial}}     a column of numbers that rise by themselves, as primary key
+  //   {{serial}}     a column of numbers that rise by themselves, as primary key (a number
+  //                  comes again only where the row with the highest one was removed)
   //   {{clustered}}  after a CREATE TABLE's closing bracket: rows are kept in the order of
   //                  the primary key
   std::vector<std::vector<std::string>> steps;
