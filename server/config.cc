@@ -1,0 +1,75 @@
+#include "server/config.h"
+
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "google/protobuf/io/tokenizer.h"
+#include "google/protobuf/text_format.h"
+#include "server/config_defaults.h"
+#include "server/config_rules.h"
+
+namespace interlock::server {
+namespace {
+
+class Collector : public google::protobuf::io::ErrorCollector {
+ public:
+  explicit Collector(std::vector<ConfigFault>& faults) : faults_(faults) {}
+  void AddError(int line, int /*column*/, const std::string& message) override {
+    faults_.push_back({line + 1, message});
+  }
+
+ private:
+  std::vector<ConfigFault>& faults_;
+};
+
+}  // namespace
+
+CheckedConfig CheckConfig(const std::string& text) {
+  CheckedConfig checked;
+  Collector collector(checked.faults);
+  google::protobuf::TextFormat::ParseInfoTree lines;
+  google::protobuf::TextFormat::Parser parser;
+  parser.RecordErrorsTo(&collector);
+  parser.WriteLocationsTo(&lines);
+  if (!parser.ParseFromString(text, &checked.config)) return checked;
+  ApplyRules(checked.config, lines, checked.faults);
+  FillDefaults(checked.config);
+  return checked;
+}
+
+absl::StatusOr<config::v1::ServerConfig> LoadConfig(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) return absl::NotFoundError(absl::StrCat("cannot read the configuration ", path));
+  std::ostringstream text;
+  text << file.rdbuf();
+  CheckedConfig checked = CheckConfig(text.str());
+  if (checked.faults.empty()) return std::move(checked.config);
+  std::string all;
+  for (const auto& fault : checked.faults) {
+    absl::StrAppend(&all, all.empty() ? "" : "\n", path, ":",
+                    fault.line > 0 ? absl::StrCat(fault.line, ":") : "", " ", fault.text);
+  }
+  return absl::InvalidArgumentError(all);
+}
+
+config::v1::ServerConfig DevConfig(const std::string& dir) {
+  config::v1::ServerConfig config;
+  config.mutable_store()->mutable_sqlite()->set_path(dir + "/interlock.db");
+  config.mutable_druid()->set_simulated(true);
+  config.mutable_log()->set_format(config::v1::Log::TEXT);
+  // Seconds in place of hours, so that a whole drop can be watched.
+  config.mutable_drops()->mutable_min_window()->set_seconds(1);
+  config.mutable_drops()->mutable_settle_time()->set_nanos(200'000'000);
+  config.mutable_backfills()->mutable_settle_time()->set_nanos(200'000'000);
+  config.mutable_backfills()->mutable_poll_interval()->set_nanos(100'000'000);
+  FillDefaults(config);
+  return config;
+}
+
+absl::Duration ToAbsl(const google::protobuf::Duration& duration) {
+  return absl::Seconds(duration.seconds()) + absl::Nanoseconds(duration.nanos());
+}
+
+}  // namespace interlock::server

@@ -1,0 +1,224 @@
+#include "server/config_rules.h"
+
+#include <regex>
+#include <string>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+
+namespace interlock::server {
+namespace {
+
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+using google::protobuf::TextFormat;
+
+// Walks along with the messages so that a rule names its field once, and the line and
+// the dotted path follow from it.
+class Place {
+ public:
+  Place(const Message& message, const TextFormat::ParseInfoTree* lines, std::string path,
+        std::vector<ConfigFault>& faults)
+      : message_(message), lines_(lines), path_(std::move(path)), faults_(faults) {}
+
+  Place Into(const std::string& field) const {
+    const auto* descriptor = Find(field);
+    return {message_.GetReflection()->GetMessage(message_, descriptor),
+            lines_ == nullptr ? nullptr : lines_->GetTreeForNested(descriptor, 0), Path(field),
+            faults_};
+  }
+  bool Has(const std::string& field) const {
+    const auto* descriptor = Find(field);
+    const auto* reflection = message_.GetReflection();
+    if (descriptor->is_repeated()) return reflection->FieldSize(message_, descriptor) > 0;
+    if (descriptor->has_presence()) return reflection->HasField(message_, descriptor);
+    return Line(field) > 0;
+  }
+  void Fault(const std::string& field, const std::string& text) const {
+    faults_.push_back({Line(field), absl::StrCat(Path(field), ": ", text)});
+  }
+  // A field of the surface that this version does not honour.
+  void NotBuilt(const std::string& field) const {
+    if (Has(field)) Fault(field, "is not built in this version; remove it");
+  }
+
+ private:
+  const FieldDescriptor* Find(const std::string& field) const {
+    return message_.GetDescriptor()->FindFieldByName(field);
+  }
+  std::string Path(const std::string& field) const {
+    return path_.empty() ? field : absl::StrCat(path_, ".", field);
+  }
+  int Line(const std::string& field) const {
+    if (lines_ == nullptr) return 0;
+    const auto* descriptor = Find(field);
+    return lines_->GetLocation(descriptor, descriptor->is_repeated() ? 0 : -1).line + 1;
+  }
+
+  const Message& message_;
+  const TextFormat::ParseInfoTree* lines_;
+  std::string path_;
+  std::vector<ConfigFault>& faults_;
+};
+
+bool HasPort(const std::string& address) {
+  static const std::regex kAddress(R"((\[[0-9a-fA-F:.]+\]|[^:\[\]]+):[0-9]{1,5})");
+  return absl::StartsWith(address, "unix:") || std::regex_match(address, kAddress);
+}
+
+bool IsUrl(const std::string& url) {
+  static const std::regex kUrl(R"(https?://[^/@\s]+(/[^\s?#]*)?)");
+  return std::regex_match(url, kUrl);
+}
+
+void CheckListen(const config::v1::ServerConfig& config, const Place& root) {
+  const Place listen = root.Into("listen");
+  for (const auto& [field, address] :
+       {std::pair<std::string, std::string>{"address", config.listen().address()},
+        {"admin_address", config.listen().admin_address()}}) {
+    if (address.empty()) continue;
+    if (!HasPort(address)) {
+      listen.Fault(field, absl::StrCat("'", address, "' is not HOST:PORT, like 127.0.0.1:7430"));
+    } else if (!IsLoopback(address) && !config.listen().allow_insecure_beyond_loopback() &&
+               (field == "admin_address" || config.tls().client_ca_file().empty())) {
+      listen.Fault(field, absl::StrCat("'", address,
+                                       "' is beyond loopback: anybody who reaches it could drop "
+                                       "data. Set tls with client_ca_file, or "
+                                       "listen.allow_insecure_beyond_loopback: true"));
+    }
+  }
+}
+
+void CheckTls(const config::v1::ServerConfig& config, const Place& root) {
+  const Place tls = root.Into("tls");
+  const auto& set = config.tls();
+  if (set.certificate_file().empty() != set.key_file().empty()) {
+    tls.Fault(set.key_file().empty() ? "key_file" : "certificate_file",
+              "certificate_file and key_file go together");
+  }
+  if (!set.client_ca_file().empty() && set.certificate_file().empty()) {
+    tls.Fault("client_ca_file", "client certificates need certificate_file and key_file too");
+  }
+  if (set.require_client_certificate() && set.client_ca_file().empty()) {
+    tls.Fault("require_client_certificate", "set client_ca_file: whose certificates are taken");
+  }
+}
+
+void CheckStore(const config::v1::ServerConfig& config, const Place& root) {
+  const Place store = root.Into("store");
+  if (config.store().has_postgresql()) {
+    store.Fault("postgresql", "is not built in this version; use sqlite { path: … }");
+  } else if (config.store().sqlite().path().empty()) {
+    root.Fault("store",
+               "is missing; set store { sqlite { path: \"/var/lib/interlock/interlock.db\" } }");
+  }
+}
+
+void CheckUrls(const Place& druid, const std::string& field,
+               const google::protobuf::RepeatedPtrField<std::string>& urls) {
+  for (const auto& url : urls) {
+    if (!IsUrl(url)) {
+      druid.Fault(field, absl::StrCat("'", url,
+                                      "' is not a base URL, like https://druid.example:8081 "
+                                      "(credentials go into basic_auth)"));
+    }
+  }
+}
+
+void CheckDruid(const config::v1::ServerConfig& config, const Place& root) {
+  const Place druid = root.Into("druid");
+  const auto& set = config.druid();
+  const bool services = set.coordinator_urls_size() > 0 || set.broker_urls_size() > 0;
+  if (!set.simulated() && set.router_urls_size() == 0 && !services) {
+    root.Fault("druid", "has no address; set router_urls, or coordinator_urls and broker_urls");
+  } else if (!set.simulated() && set.router_urls_size() == 0) {
+    if (set.coordinator_urls_size() == 0) druid.Fault("coordinator_urls", "is missing");
+    if (set.broker_urls_size() == 0) druid.Fault("broker_urls", "is missing");
+  }
+  if (set.simulated() && (set.router_urls_size() > 0 || services)) {
+    druid.Fault("simulated", "goes without addresses: remove one or the other");
+  }
+  CheckUrls(druid, "router_urls", set.router_urls());
+  CheckUrls(druid, "coordinator_urls", set.coordinator_urls());
+  CheckUrls(druid, "overlord_urls", set.overlord_urls());
+  CheckUrls(druid, "broker_urls", set.broker_urls());
+  if (set.has_basic_auth() &&
+      (set.basic_auth().user().empty() || set.basic_auth().password_file().empty())) {
+    druid.Fault("basic_auth", "wants user and password_file");
+  }
+  if (set.max_reply_bytes() < 0) druid.Fault("max_reply_bytes", "must be above 0");
+}
+
+// Every duration must be above 0, wherever it stands.
+void CheckDurations(const Message& message, const Place& place) {
+  const auto* reflection = message.GetReflection();
+  std::vector<const FieldDescriptor*> fields;
+  reflection->ListFields(message, &fields);
+  for (const auto* field : fields) {
+    if (field->is_repeated() || field->type() != FieldDescriptor::TYPE_MESSAGE) continue;
+    const Message& child = reflection->GetMessage(message, field);
+    if (const auto* duration = dynamic_cast<const google::protobuf::Duration*>(&child)) {
+      if (ToAbsl(*duration) < absl::ZeroDuration()) place.Fault(field->name(), "is below 0");
+    } else {
+      CheckDurations(child, place.Into(field->name()));
+    }
+  }
+}
+
+void CheckLimits(const config::v1::ServerConfig& config, const Place& root) {
+  const auto& set = config.limits();
+  const Place limits = root.Into("limits");
+  for (const auto& [field, value] :
+       {std::pair<const char*, int64_t>{"max_intervals_per_call", set.max_intervals_per_call()},
+        {"max_partitions_per_unit", set.max_partitions_per_unit()},
+        {"max_partitions_per_call", set.max_partitions_per_call()},
+        {"max_reservations_per_holder", set.max_reservations_per_holder()},
+        {"max_reservations_per_datasource", set.max_reservations_per_datasource()},
+        {"max_request_bytes", set.max_request_bytes()},
+        {"max_spec_bytes", set.max_spec_bytes()}}) {
+    if (value < 0) limits.Fault(field, absl::StrCat(value, " is below 0"));
+  }
+  if (set.has_max_ttl() && set.has_default_ttl() &&
+      ToAbsl(set.default_ttl()) > ToAbsl(set.max_ttl())) {
+    limits.Fault("default_ttl", "is longer than max_ttl");
+  }
+}
+
+void CheckNotBuilt(const Place& root) {
+  for (const char* field : {"streams", "access"}) root.NotBuilt(field);
+  const Place limits = root.Into("limits");
+  for (const char* field : {"max_wait", "lock_delay"}) limits.NotBuilt(field);
+  const Place backfills = root.Into("backfills");
+  for (const char* field : {"rollback_window", "max_pause", "retire"}) backfills.NotBuilt(field);
+  const Place verification = root.Into("verification");
+  for (const char* field : {"sweep_interval", "sweep_datasources", "sweep_requests_per_second"}) {
+    verification.NotBuilt(field);
+  }
+  const Place retention = root.Into("retention");
+  for (const char* field : {"request_ids", "history", "audit", "reservations", "events"}) {
+    retention.NotBuilt(field);
+  }
+}
+
+}  // namespace
+
+bool IsLoopback(const std::string& address) {
+  return absl::StartsWith(address, "unix:") || absl::StartsWith(address, "127.") ||
+         absl::StartsWith(address, "localhost:") || absl::StartsWith(address, "[::1]:");
+}
+
+void ApplyRules(const config::v1::ServerConfig& config, const TextFormat::ParseInfoTree& lines,
+                std::vector<ConfigFault>& faults) {
+  const Place root(config, &lines, "", faults);
+  CheckListen(config, root);
+  CheckTls(config, root);
+  CheckStore(config, root);
+  CheckDruid(config, root);
+  CheckLimits(config, root);
+  CheckDurations(config, root);
+  CheckNotBuilt(root);
+}
+
+}  // namespace interlock::server

@@ -1,0 +1,93 @@
+#include "server/metrics.h"
+
+#include <utility>
+
+#include "server/version.h"
+
+namespace interlock::server {
+namespace {
+
+constexpr double kCallSeconds = 100;           // an exchange with Druid, a reservation
+constexpr double kPartitionSeconds = 100'000;  // a partition's life: a day and more
+
+template <class Family>
+auto& Add(prometheus::Registry& registry, const Family& build, const char* name, const char* help) {
+  return build().Name(std::string("interlock_") + name).Help(help).Register(registry);
+}
+
+prometheus::Family<prometheus::Gauge>& GaugeFamily(prometheus::Registry& registry, const char* name,
+                                                   const char* help) {
+  return Add(registry, prometheus::BuildGauge, name, help);
+}
+prometheus::Family<prometheus::Counter>& CounterFamily(prometheus::Registry& registry,
+                                                       const char* name, const char* help) {
+  return Add(registry, prometheus::BuildCounter, name, help);
+}
+prometheus::Family<prometheus::Histogram>& HistogramFamily(prometheus::Registry& registry,
+                                                           const char* name, const char* help) {
+  return Add(registry, prometheus::BuildHistogram, name, help);
+}
+
+}  // namespace
+
+prometheus::Histogram::BucketBoundaries SecondsUpTo(double longest) {
+  prometheus::Histogram::BucketBoundaries bounds;
+  for (double decade = 0.0001; decade < longest; decade *= 10) {
+    bounds.insert(bounds.end(), {decade, decade * 2.5, decade * 5});
+  }
+  bounds.push_back(longest);
+  return bounds;
+}
+
+Metrics::Metrics() : Metrics(std::make_shared<prometheus::Registry>()) {}
+
+Metrics::Metrics(std::shared_ptr<prometheus::Registry> registry)
+    : double_version_intervals(GaugeFamily(
+          *registry, "double_version_intervals",
+          "Intervals in which queries, or used segments past their grace, show two versions")),
+      duplicate_row_partitions(GaugeFamily(*registry, "duplicate_row_partitions",
+                                           "Partitions whose rows are there twice")),
+      unavailable_segments(GaugeFamily(*registry, "unavailable_segments",
+                                       "Used, visible segments that are not loaded")),
+      reservations(GaugeFamily(*registry, "reservations", "Reservations that block others")),
+      backfill_partitions(
+          GaugeFamily(*registry, "backfill_partitions", "Partitions of backfills by state")),
+      drops(GaugeFamily(*registry, "drops", "Drops by state")),
+      kill_failures(
+          CounterFamily(*registry, "kill_failures_total", "Kill tasks that failed, by reason")),
+      orphan_segments(GaugeFamily(*registry, "orphan_segments",
+                                  "Segments of kills whose rows are gone and whose files are not")),
+      druid_requests(
+          CounterFamily(*registry, "druid_requests_total", "Requests to Druid by outcome")),
+      druid_request_seconds(
+          HistogramFamily(*registry, "druid_request_seconds", "Time of requests to Druid")),
+      druid_up(GaugeFamily(*registry, "druid_up", "1 where the service answers, else 0")),
+      reservation_requests(CounterFamily(*registry, "reservation_requests_total",
+                                         "ReserveInterval calls by result")),
+      calls(CounterFamily(*registry, "calls_total", "gRPC calls by method and code")),
+      reservation_latency_seconds(
+          HistogramFamily(*registry, "reservation_latency_seconds",
+                          "Time of ReserveInterval, from the call to the durable grant")
+              .Add({}, SecondsUpTo(kCallSeconds))),
+      backfill_partition_seconds(
+          HistogramFamily(*registry, "backfill_partition_seconds",
+                          "A partition's life, from its first attempt to its proof")
+              .Add({}, SecondsUpTo(kPartitionSeconds))),
+      store_commit_seconds(
+          HistogramFamily(*registry, "store_commit_seconds", "Time of a commit of the store")
+              .Add({}, SecondsUpTo(kCallSeconds))),
+      store_batch_size(
+          HistogramFamily(*registry, "store_batch_size", "Writes that were committed together")
+              .Add({}, prometheus::Histogram::BucketBoundaries{1, 2, 4, 8, 16, 32, 64, 128, 256,
+                                                               512, 1024})),
+      store_up(GaugeFamily(*registry, "store_up", "1 while the store commits, else 0").Add({})),
+      clock_jumps(
+          CounterFamily(*registry, "clock_jump_total", "Steps of the wall clock seen").Add({})),
+      registry_(std::move(registry)) {
+  GaugeFamily(*registry_, "build_info", "1, with the version as a label")
+      .Add({{"version", kVersion}})
+      .Set(1);
+  store_up.Set(1);
+}
+
+}  // namespace interlock::server

@@ -1,0 +1,37 @@
+// The one shape of a call that waits for the store or for Druid: it runs on the executor,
+// and what it returns is told to the caller.
+#pragma once
+
+#include <functional>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "grpcpp/server_context.h"
+#include "grpcpp/support/server_callback.h"
+#include "lib/time/status_reason.h"
+#include "server/executor.h"
+#include "server/status_conversion.h"
+
+namespace interlock::server {
+
+// Runs `act` and finishes the call with it. Where too much waits already, the call is
+// refused and `act` never runs.
+inline grpc::ServerUnaryReactor* Unary(grpc::CallbackServerContext* context, Executor& executor,
+                                       std::function<absl::Status()> act) {
+  auto* reactor = context->DefaultReactor();
+  const bool taken = executor.Run([reactor, context, act = std::move(act)] {
+    if (context->IsCancelled()) {
+      // Nobody listens any more, and nothing was begun.
+      return reactor->Finish(grpc::Status(grpc::StatusCode::CANCELLED, "the caller has gone"));
+    }
+    reactor->Finish(ToGrpc(act()));
+  });
+  if (!taken) {
+    reactor->Finish(ToGrpc(WithRetryAfter(
+        WithReason(absl::ResourceExhaustedError("too many calls wait already"), "SERVER_BUSY"),
+        std::chrono::seconds(1))));
+  }
+  return reactor;
+}
+
+}  // namespace interlock::server

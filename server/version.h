@@ -1,0 +1,7 @@
+#pragma once
+
+namespace interlock::server {
+
+inline constexpr char kVersion[] = INTERLOCK_VERSION;
+
+}  // namespace interlock::server
