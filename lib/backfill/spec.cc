@@ -12,6 +12,7 @@
 #include "lib/backfill/spec_node.h"
 #include "lib/backfill/spec_schema.h"
 #include "lib/backfill/spec_tuning.h"
+#include "lib/backfill/units.h"
 #include "lib/time/status_reason.h"
 #include "rapidjson/pointer.h"
 
@@ -211,6 +212,13 @@ std::optional<Spec> CheckDocument(const rapidjson::Document& document, const Che
   return spec;
 }
 
+void CheckUnits(const Spec& spec, Findings* findings) {
+  const absl::StatusOr<Cut> cut = CutIntoUnits(spec);
+  if (cut.ok()) return;
+  findings->Add({"/spec/dataSchema/granularitySpec/intervals", std::string(cut.status().message()),
+                 "", std::nullopt});
+}
+
 }  // namespace
 
 SpecCheck CheckSpec(const std::string& json, const CheckOptions& options) {
@@ -219,6 +227,7 @@ SpecCheck CheckSpec(const std::string& json, const CheckOptions& options) {
   rapidjson::Document document;
   const bool readable = ParseJsonObject(json, &document, &findings);
   if (readable) check.spec = CheckDocument(document, options, &findings);
+  if (check.spec) CheckUnits(*check.spec, &findings);
   if (!findings.clean()) check.spec.reset();
   check.faults = findings.faults();
   check.warnings = findings.warnings();

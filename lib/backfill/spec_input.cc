@@ -191,9 +191,8 @@ void InputCheck::CheckDruid(const Node& source, bool combined) {
 
 void InputCheck::CheckDruidInterval(const Node& node) {
   const auto text = node.String();
-  if (!text) return;
-  input.narrows = true;
-  if (absl::StrContains(*text, "{")) return;  // placeholders: checked with all other texts
+  // Placeholders are checked with those of all other texts.
+  if (!text || absl::StrContains(*text, "{")) return;
   const absl::StatusOr<Interval> interval = Interval::Parse(*text);
   if (!interval.ok()) {
     node.Fault(absl::StrCat("is no interval: ", interval.status().message()),
@@ -226,7 +225,6 @@ void InputCheck::CheckText(const Node& node) {
     return;
   }
   if (!parsed->has_placeholders()) return;
-  input.narrows = true;
   if (absl::StrContains(*text, "../")) {
     node.Fault("leads outside of its own folder by `..`", "write the path in full");
   }
@@ -240,6 +238,22 @@ void InputCheck::CheckText(const Node& node) {
   } else if (both && !parsed->uses_end()) {
     node.Fault("has no {end}: what is read would have no upper bound", "bound it with {end} too");
   }
+}
+
+bool Narrows(const Node& source) {
+  const Node type = source.At("type");
+  if (type.is_string() && *type.String() == "combining") {
+    bool all = source.At("delegates").size() > 0;
+    for (const Node& delegate : source.At("delegates").Elements()) all = all && Narrows(delegate);
+    return all;
+  }
+  if (type.is_string() && *type.String() == "druid") return source.At("interval").present();
+  bool found = false;
+  ForEachInputText(source, [&found](const Node& text) {
+    const auto parsed = Template::Parse(*text.String());
+    found = found || (parsed.ok() && parsed->has_placeholders());
+  });
+  return found;
 }
 
 void InputCheck::CheckTexts(const Node& source) {
@@ -291,8 +305,14 @@ Input CheckIoConfig(const Node& io, const std::string& datasource,
   const Node source = io.At("inputSource");
   const bool raw = check.CheckSource(source, /*combined=*/false);
   check.CheckTexts(source);
+  check.input.narrows = Narrows(source);
   CheckFormat(io, raw);
   return check.input;
+}
+
+bool HoldsInputText(absl::string_view member) {
+  return member != "type" && member != "data" && member != "dataSource" && member != "properties" &&
+         member != "database" && !absl::StartsWith(member, "httpAuthentication");
 }
 
 void ForEachInputText(const Node& source, const std::function<void(const Node&)>& visit) {
@@ -302,11 +322,7 @@ void ForEachInputText(const Node& source, const std::function<void(const Node&)>
     for (const Node& element : source.Elements()) ForEachInputText(element, visit);
   } else {
     for (const auto& [name, node] : source.Members()) {
-      if (name == "type" || name == "data" || name == "dataSource" || name == "properties" ||
-          name == "database" || absl::StartsWith(name, "httpAuthentication")) {
-        continue;
-      }
-      ForEachInputText(node, visit);
+      if (HoldsInputText(name)) ForEachInputText(node, visit);
     }
   }
 }

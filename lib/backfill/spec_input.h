@@ -14,7 +14,8 @@ struct Input {
   bool appends = false;  // appendToExisting, wrong or not
   // Can be split into sub-tasks; false for inline, which range partitioning fails over.
   bool splits = true;
-  // Some text holds placeholders, or a druid source's interval can be narrowed.
+  // Every part of the input can be narrowed to a unit: its texts hold placeholders, or it
+  // is a druid source with an interval.
   bool narrows = false;
   // Reads segments of this datasource (druid source); "" where it reads raw rows.
   std::string druid_source;
@@ -26,6 +27,9 @@ struct Input {
 // Where the intervals are not known, nothing is said about what reaches outside of them.
 Input CheckIoConfig(const Node& io, const std::string& datasource,
                     const Granularities& granularities);
+
+// Whether what stands under this member of an input source is a text of that kind.
+bool HoldsInputText(absl::string_view member);
 
 // Calls `visit` for each text under `source` that a placeholder may stand in: all but
 // inline data and credentials.

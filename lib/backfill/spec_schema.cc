@@ -2,42 +2,21 @@
 
 #include <map>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "lib/backfill/spec_members.h"
+#include "lib/druid/task_id.h"
 
 namespace interlock::backfill {
 namespace {
 
 constexpr char kTimeColumn[] = "__time";
 
-// The next code point of well-formed UTF-8 (the parser has seen to that).
-uint32_t NextCodePoint(absl::string_view text, size_t* at) {
-  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
-  const uint8_t lead = byte(*at);
-  const size_t length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-  uint32_t point = length == 1 ? lead : lead & (0x7Fu >> length);
-  for (size_t i = 1; i < length && *at + i < text.size(); ++i) {
-    point = (point << 6) | (byte(*at + i) & 0x3Fu);
-  }
-  *at += length;
-  return point;
-}
-
-// IdUtils refuses control characters, all white space but the blank, and whatever is
-// outside of the basic plane or in its surrogate, private and special ranges.
-bool AllowedInId(uint32_t point) {
-  if (point < 0x20 || (point > 0x7F && point < 0xA0)) return false;
-  if (point > 0xD800 && point < 0xF8FF) return false;
-  return point <= 0xFFF0;
-}
-
 std::string CheckDatasource(const Node& node) {
   const std::optional<std::string> name = node.RequiredString("name the datasource");
   if (!name) return "";
-  const std::string fault = DatasourceFault(*name);
-  if (!fault.empty()) {
-    node.Fault(fault, "use a name without `/`, control characters or emoji, not starting with `.`");
+  if (absl::Status status = druid::ValidateDruidName("datasource", *name); !status.ok()) {
+    node.Fault(std::string(status.message()),
+               "use a name without `/`, control characters or emoji, not starting with `.`");
     return "";
   }
   return *name;
@@ -113,19 +92,6 @@ void CheckMetric(const Node& node, Columns* columns, Schema* schema) {
 }
 
 }  // namespace
-
-std::string DatasourceFault(absl::string_view name) {
-  if (name.empty()) return "is empty";
-  if (name.front() == '.') return "starts with `.`, which Druid refuses";
-  if (absl::StrContains(name, "/")) return "contains `/`, which Druid refuses";
-  for (size_t at = 0; at < name.size();) {
-    const size_t start = at;
-    if (!AllowedInId(NextCodePoint(name, &at))) {
-      return absl::StrCat("contains a character at byte ", start, " that Druid refuses");
-    }
-  }
-  return "";
-}
 
 Schema CheckSchema(const Node& data_schema) {
   Schema schema;

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/string_view.h"
 #include "lib/backfill/spec_node.h"
 
 namespace interlock::backfill {
@@ -18,8 +17,5 @@ struct Schema {
 };
 
 Schema CheckSchema(const Node& data_schema);
-
-// What is wrong with a datasource's name by Druid's IdUtils.validateId, or "".
-std::string DatasourceFault(absl::string_view name);
 
 }  // namespace interlock::backfill
