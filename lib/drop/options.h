@@ -1,0 +1,55 @@
+// How drops are done here: the operator's part of every decision. Requests can only make
+// it stricter.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "absl/time/time.h"
+
+namespace interlock::drop {
+
+struct Options {
+  absl::Duration min_window = absl::Hours(1);
+  absl::Duration default_window = absl::Hours(72);
+  absl::Duration max_window = absl::Hours(24 * 365);
+  // Nothing whose end is younger is ever killed.
+  absl::Duration floor = absl::Hours(24 * 14);
+  std::map<std::string, absl::Duration> datasource_floors;
+  bool require_approval = false;
+  // Only segments of neighbouring partitions are put into one kill task, and never so
+  // that it could reach more (kill.h).
+  int64_t max_segments_per_kill = 1000;
+  // How long after a call its effect is read once more.
+  absl::Duration settle_time = absl::Seconds(2);
+  // A kill task that waits for locks or a slot for longer is shut down.
+  absl::Duration kill_deadline = absl::Minutes(10);
+  // Between the store's clock, ours and Druid's. Beyond it nothing is killed.
+  absl::Duration max_clock_skew = absl::Seconds(5);
+  // How often a kill that something speaks against is looked at again.
+  absl::Duration recheck_every = absl::Minutes(10);
+  // A restore whose rows cannot be read for so long ends with ROWS_NOT_PROVEN.
+  absl::Duration restore_proof_deadline = absl::Minutes(30);
+  // Of the reservations that drops take.
+  absl::Duration lease_ttl = absl::Minutes(10);
+
+  absl::Duration FloorOf(const std::string& datasource) const {
+    const auto own = datasource_floors.find(datasource);
+    return own == datasource_floors.end() ? floor : own->second;
+  }
+};
+
+// Limits that hold everywhere.
+inline constexpr int64_t kMaxSegments = 10'000;  // of one drop's manifest
+inline constexpr int64_t kMaxIntervals = 1'000;  // of one request
+inline constexpr int64_t kMaxSpanDays = 3'660;   // of all intervals together: ten years
+inline constexpr size_t kMarkBatch = 500;        // ids in one call to Druid
+inline constexpr int64_t kMaxReasonBytes = 1'024;
+inline constexpr int64_t kMaxRequestIdBytes = 128;
+inline constexpr int64_t kMaxRefusals = 3;      // of the same call, before a drop fails
+inline constexpr int64_t kMaxKillFailures = 5;  // of one piece
+inline constexpr int64_t kMaxPageSize = 1'000;
+inline constexpr int64_t kDefaultPageSize = 50;
+
+}  // namespace interlock::drop
