@@ -1,0 +1,37 @@
+// Reads the rows that an ingestion spec names: inline text, local files, or the visible
+// rows of a datasource.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "lib/simulator/ingest_spec.h"
+#include "lib/simulator/rows.h"
+#include "lib/simulator/segment_table.h"
+
+namespace interlock::simulator {
+
+struct InputRow {
+  Instant time;
+  std::map<std::string, Cell> values;
+};
+
+// What Druid's report says of an input, and the rows that lie where they may.
+struct Input {
+  std::vector<InputRow> rows;
+  int64_t bytes = 0;
+  int64_t thrown_away = 0;
+  int64_t unparseable = 0;
+  std::optional<int64_t> segments_read;  // of a druid source
+};
+
+// Rows outside `allowed` are thrown away; with `everything`, none is.
+// FAILED_PRECONDITION where more rows can't be parsed than the spec bears.
+absl::StatusOr<Input> ReadInput(const IngestSpec& spec, const SegmentTable& table,
+                                const std::vector<Interval>& allowed, bool everything);
+
+}  // namespace interlock::simulator

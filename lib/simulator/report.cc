@@ -1,0 +1,149 @@
+#include "lib/simulator/report.h"
+
+namespace interlock::simulator {
+namespace {
+
+constexpr char kNever[] = "1970-01-01T00:00:00.000Z";
+constexpr int kWorkerPort = 8091;
+
+void WriteRowStats(JsonWriter& out, int64_t processed, const Input& input) {
+  out.Object()
+      .Member("processed", processed)
+      .Member("processedBytes", input.bytes)
+      .Member("processedWithError", 0)
+      .Member("thrownAway", input.thrown_away)
+      .Member("unparseable", input.unparseable)
+      .End();
+}
+
+void WriteStats(JsonWriter& out, const Task& task, const Input& input) {
+  const int64_t rows = static_cast<int64_t>(input.rows.size());
+  if (task.ingest->parallel()) {
+    out.Key("unparseableEvents").Object().Key("buildSegments").Array().End().End();
+    out.Key("rowStats").Object().Key("totals").Object();
+    WriteRowStats(out.Key("buildSegments"), rows, input);
+    out.End().End();
+    return;
+  }
+  // Read twice where the intervals or the partitions have to be found out first.
+  const bool two_passes = task.ingest->intervals.empty() ||
+                          (task.ingest->partitions.kind == PartitionsSpec::Kind::kHashed &&
+                           !task.ingest->partitions.shards);
+  out.Key("unparseableEvents").Object().End();
+  out.Key("rowStats").Object();
+  WriteRowStats(out.Key("determinePartitions"), two_passes ? rows : 0,
+                two_passes ? input : Input());
+  WriteRowStats(out.Key("buildSegments"), rows, input);
+  out.End();
+}
+
+void WriteTaskContext(JsonWriter& out, const Task& task) {
+  out.Key("taskContext")
+      .Object()
+      .Member("type", "taskContext")
+      .Member("taskId", task.id)
+      .RawMember("payload", task.context_json)
+      .End();
+}
+
+void WriteLocation(JsonWriter& out, const Task& task) {
+  const bool placed = task.stage == Task::Stage::kRunning || task.done();
+  out.Key("location").Object();
+  if (placed) {
+    out.Member("host", "localhost").Member("port", kWorkerPort);
+  } else {
+    out.NullMember("host").Member("port", -1);
+  }
+  out.Member("tlsPort", -1).End();
+}
+
+const char* StatusCode(const Task& task) {
+  return !task.done() ? "RUNNING" : task.success ? "SUCCESS" : "FAILED";
+}
+
+const char* RunnerCode(const Task& task, StatusPlace place) {
+  switch (task.stage) {
+    case Task::Stage::kWaiting:
+      return "WAITING";
+    case Task::Stage::kPending:
+      return "PENDING";
+    case Task::Stage::kRunning:
+      return "RUNNING";
+    case Task::Stage::kDone:
+      return place == StatusPlace::kSingle ? "WAITING" : "NONE";
+  }
+  return "NONE";
+}
+
+void WriteError(JsonWriter& out, const Task& task) {
+  task.error.empty() ? out.NullMember("errorMsg") : out.Member("errorMsg", task.error);
+}
+
+}  // namespace
+
+std::string IngestReport(const Task& task, int64_t published, const absl::Status& outcome) {
+  const Input& input = *task.input;
+  JsonWriter out;
+  out.Object().Key("ingestionStatsAndErrors").Object();
+  out.Member("type", "ingestionStatsAndErrors").Member("taskId", task.id);
+  out.Key("payload").Object().Member("ingestionState", "COMPLETED");
+  WriteStats(out, task, input);
+  if (outcome.ok()) {
+    out.NullMember("errorMsg");
+  } else {
+    out.Member("errorMsg", std::string(outcome.message()));
+  }
+  out.Member("segmentAvailabilityConfirmed", false).Member("segmentAvailabilityWaitTimeMs", 0);
+  out.Key("recordsProcessed").Object().End();
+  if (input.segments_read) out.Member("segmentsRead", *input.segments_read);
+  out.Member("segmentsPublished", published).End().End();
+  WriteTaskContext(out, task);
+  out.End();
+  return out.Take();
+}
+
+std::string KillReport(const Task& task, const Traits& traits, const KillCounts& counts) {
+  JsonWriter out;
+  out.Object().Key("killUnusedSegments").Object();
+  out.Member("type", "killUnusedSegments").Member("taskId", task.id);
+  out.Key("payload")
+      .Object()
+      .Member("numSegmentsKilled", counts.killed)
+      .Member("numBatchesProcessed", counts.batches);
+  if (traits.kill_marks_unused) out.Member("numSegmentsMarkedAsUnused", counts.marked);
+  out.End().End().End();
+  return out.Take();
+}
+
+std::string EmptyReport(const Task& task) {
+  return task.ingest ? IngestReport(task, 0, absl::OkStatus()) : "";
+}
+
+void WriteStatus(JsonWriter& out, const Task& task, StatusPlace place) {
+  out.Object()
+      .Member("id", task.id)
+      .Member("groupId", task.group)
+      .Member("type", task.type)
+      .Member("createdTime", task.created.ToString())
+      .Member("queueInsertionTime", kNever)
+      .Member("statusCode", StatusCode(task))
+      .Member("status", StatusCode(task))
+      .Member("runnerStatusCode", RunnerCode(task, place))
+      .Member("duration", task.duration);
+  WriteLocation(out, task);
+  out.Member("dataSource", task.datasource);
+  WriteError(out, task);
+  out.End();
+}
+
+void WriteShortStatus(JsonWriter& out, const Task& task) {
+  out.Object()
+      .Member("id", task.id)
+      .Member("status", StatusCode(task))
+      .Member("duration", task.duration);
+  WriteError(out, task);
+  WriteLocation(out, task);
+  out.End();
+}
+
+}  // namespace interlock::simulator

@@ -1,0 +1,197 @@
+#include "lib/simulator/task_queue.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "lib/simulator/kill_task.h"
+#include "lib/simulator/publisher.h"
+#include "lib/simulator/report.h"
+#include "lib/simulator/task_parser.h"
+#include "lib/simulator/world.h"
+
+namespace interlock::simulator {
+namespace {
+
+// Druid's taskLockTimeout: how long a running task waits for a lock.
+constexpr Moment kLockTimeout{300'000};
+
+// The sub-task that does a parallel ingestion's reading.
+std::string SubtaskType(const IngestSpec& spec) {
+  switch (spec.partitions.kind) {
+    case PartitionsSpec::Kind::kDynamic:
+      return "single_phase_sub_task";
+    case PartitionsSpec::Kind::kHashed:
+      return "partial_index_generate";
+    case PartitionsSpec::Kind::kRange:
+      return "partial_range_index_generate";
+  }
+  return "";
+}
+
+}  // namespace
+
+void TaskQueue::Submit(Task task) {
+  auto owned = std::make_unique<Task>(std::move(task));
+  Task* submitted = owned.get();
+  tasks_[submitted->id] = std::move(owned);
+  order_.push_back(submitted);
+  live_.push_back(submitted);
+  Pump();
+}
+
+Task* TaskQueue::Find(const std::string& id) {
+  const auto found = tasks_.find(id);
+  return found == tasks_.end() ? nullptr : found->second.get();
+}
+
+std::vector<const Task*> TaskQueue::tasks() const { return {order_.begin(), order_.end()}; }
+
+void TaskQueue::Shutdown(Task& task) {
+  if (task.done()) return;
+  Finish(task, false, "Shutdown request from user");
+  task.duration = -1;
+  Pump();
+}
+
+std::optional<Moment> TaskQueue::NextDue() const {
+  std::optional<Moment> next;
+  for (const Task* task : live_) {
+    for (const std::optional<Moment>& due : {task->due, task->lock_deadline}) {
+      // A task's end needs the overlord; it waits for one that restarts.
+      if (!due) continue;
+      const Moment at = std::max(*due, world_.overlord_back());
+      if (!next || at < *next) next = at;
+    }
+  }
+  return next;
+}
+
+void TaskQueue::DoDue() {
+  if (world_.tick() < world_.overlord_back()) return;
+  for (Task* task : std::vector<Task*>(live_)) {
+    if (task->due && *task->due <= world_.tick()) End(*task);
+    if (task->lock_deadline && *task->lock_deadline <= world_.tick()) {
+      Finish(*task, false, "Cannot acquire a lock for intervals");
+    }
+  }
+  Pump();
+}
+
+void TaskQueue::Pump() {
+  if (world_.tick() < world_.overlord_back()) return;
+  for (Task* task : std::vector<Task*>(live_)) {
+    if (task->stage == Task::Stage::kWaiting && Ready(*task)) task->stage = Task::Stage::kPending;
+    if (task->stage == Task::Stage::kPending && UsedSlots() < world_.options.worker_slots) {
+      Start(*task);
+    }
+    if (task->lock_deadline) TakeLateLock(*task);
+  }
+}
+
+bool TaskQueue::Ready(Task& task) {
+  return task.lock_intervals.empty() ||
+         world_.locks.TryAcquire(task.group, task.datasource, task.lock_intervals, task.priority,
+                                 world_.now());
+}
+
+int TaskQueue::UsedSlots() const {
+  return static_cast<int>(std::count_if(live_.begin(), live_.end(), [](const Task* task) {
+    return task->stage == Task::Stage::kRunning && !task->subtask;
+  }));
+}
+
+void TaskQueue::Start(Task& task) {
+  task.stage = Task::Stage::kRunning;
+  task.started = world_.tick();
+  if (task.ingest) {
+    RunIngestion(task);
+  } else {
+    task.due = world_.tick() + task.noop_runs.value_or(world_.options.task_duration);
+  }
+  if (task.fate == TaskFate::kStuck) task.due.reset();
+}
+
+void TaskQueue::RunIngestion(Task& task) {
+  const bool everything = task.ingest->intervals.empty();
+  absl::StatusOr<Input> input =
+      ReadInput(*task.ingest, world_.segments, task.lock_intervals, everything);
+  if (!input.ok()) {
+    Finish(task, false, std::string(input.status().message()));
+    return;
+  }
+  task.input = *std::move(input);
+  if (task.ingest->parallel()) StartSubtask(task);
+  if (everything) {
+    task.lock_deadline = world_.tick() + kLockTimeout;
+    TakeLateLock(task);
+  } else {
+    task.due = world_.tick() + world_.options.task_duration;
+  }
+}
+
+// An ingestion without intervals locks what it found rows in, once it has read them.
+void TaskQueue::TakeLateLock(Task& task) {
+  const std::vector<Interval> intervals = WrittenIntervals(*task.ingest, *task.input);
+  if (!world_.locks.TryAcquire(task.group, task.datasource, intervals, task.priority,
+                               world_.now())) {
+    return;
+  }
+  task.lock_deadline.reset();
+  if (task.fate != TaskFate::kStuck) task.due = world_.tick() + world_.options.task_duration;
+}
+
+void TaskQueue::StartSubtask(Task& parent) {
+  auto subtask = std::make_unique<Task>();
+  subtask->type = SubtaskType(*parent.ingest);
+  subtask->id = absl::StrCat(subtask->type, "_", parent.datasource, "_", IdSuffix(submitted()), "_",
+                             world_.now().ToString());
+  subtask->group = parent.group;
+  subtask->datasource = parent.datasource;
+  subtask->created = world_.now();
+  subtask->started = world_.tick();
+  subtask->stage = Task::Stage::kRunning;
+  subtask->subtask = true;
+  subtask->payload_json = parent.payload_json;
+  subtask->context_json = parent.context_json;
+  parent.subtasks.push_back(subtask->id);
+  order_.push_back(subtask.get());
+  live_.push_back(subtask.get());
+  tasks_[subtask->id] = std::move(subtask);
+}
+
+void TaskQueue::End(Task& task) {
+  if (task.fate == TaskFate::kFails) return Finish(task, false, "Simulated failure");
+  if (world_.locks.Revoked(task.group)) {
+    return Finish(task, false,
+                  "Failed with exception [Segments are not covered by locks: revoked]. See indexer "
+                  "logs for details.");
+  }
+  absl::Status done = absl::OkStatus();
+  if (task.fate == TaskFate::kSuccessButNothing) {
+    task.report_json = EmptyReport(task);
+  } else if (task.ingest) {
+    done = Publish(world_, task);
+  } else if (task.kill) {
+    done = Kill(world_, task);
+  }
+  if (task.fate == TaskFate::kFailedButPublished) {
+    return Finish(task, false, "Task timed out waiting for a location");
+  }
+  Finish(task, done.ok(), std::string(done.message()));
+}
+
+void TaskQueue::Finish(Task& task, bool success, const std::string& error) {
+  for (const std::string& id : task.subtasks) Finish(*Find(id), success, error);
+  task.stage = Task::Stage::kDone;
+  task.success = success;
+  task.error = error;
+  task.duration = (world_.tick() - task.started).count();
+  task.due.reset();
+  task.lock_deadline.reset();
+  task.input.reset();
+  live_.erase(std::remove(live_.begin(), live_.end(), &task), live_.end());
+  if (!task.subtask) world_.locks.Release(task.group);
+}
+
+}  // namespace interlock::simulator
