@@ -1,0 +1,76 @@
+#include "server/druid_options.h"
+
+#include <chrono>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "server/conversions/time.h"
+
+namespace interlock::server {
+namespace {
+
+std::chrono::milliseconds Millis(const google::protobuf::Duration& duration) {
+  return absl::ToChronoMilliseconds(FromProto(duration));
+}
+
+// `https://overlord-*.druid.svc:8290` as a regular expression: `*` is any characters but
+// `/`, everything else stands for itself.
+std::string PatternOf(const std::string& wildcard) {
+  std::string pattern;
+  for (const char c : wildcard) {
+    if (c == '*') {
+      pattern += "[^/]*";
+    } else {
+      if (std::string(".^$|()[]{}+?\\").find(c) != std::string::npos) pattern += '\\';
+      pattern += c;
+    }
+  }
+  return pattern;
+}
+
+absl::StatusOr<std::string> ReadSecret(const std::string& path) {
+  std::ifstream file(path);
+  if (!file)
+    return absl::NotFoundError(absl::StrCat("druid.basic_auth.password_file: cannot read ", path));
+  std::ostringstream text;
+  text << file.rdbuf();
+  std::string secret = text.str();
+  if (!secret.empty() && secret.back() == '\n') secret.pop_back();
+  if (secret.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("druid.basic_auth.password_file: ", path, " is empty"));
+  }
+  return secret;
+}
+
+}  // namespace
+
+absl::StatusOr<druid::ClusterOptions> DruidOptions(const config::v1::Druid& config) {
+  druid::ClusterOptions options;
+  options.router.assign(config.router_urls().begin(), config.router_urls().end());
+  options.coordinator.assign(config.coordinator_urls().begin(), config.coordinator_urls().end());
+  options.overlord.assign(config.overlord_urls().begin(), config.overlord_urls().end());
+  if (options.overlord.empty()) options.overlord = options.coordinator;
+  options.broker.assign(config.broker_urls().begin(), config.broker_urls().end());
+  for (const auto& pattern : config.redirect_patterns()) {
+    options.redirect_patterns.push_back(PatternOf(pattern));
+  }
+  options.access = config.access() == config::v1::Druid::OBSERVE ? druid::Access::kObserve
+                                                                 : druid::Access::kManage;
+  if (config.has_basic_auth()) {
+    options.basic_user = config.basic_auth().user();
+    auto password = ReadSecret(config.basic_auth().password_file());
+    if (!password.ok()) return password.status();
+    options.basic_password = *password;
+  }
+  options.ca_file = config.ca_file();
+  options.call_deadline = Millis(config.call_timeout());
+  options.connect_deadline = Millis(config.connect_timeout());
+  options.max_reply_bytes = config.max_reply_bytes();
+  if (auto status = druid::ValidateClusterOptions(options); !status.ok()) return status;
+  return options;
+}
+
+}  // namespace interlock::server

@@ -1,0 +1,78 @@
+#include "server/grpc_listener.h"
+
+#include <chrono>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "grpcpp/ext/proto_server_reflection_plugin.h"
+#include "grpcpp/health_check_service_interface.h"
+#include "grpcpp/security/server_credentials.h"
+#include "grpcpp/security/tls_certificate_provider.h"
+#include "grpcpp/security/tls_credentials_options.h"
+#include "grpcpp/server_builder.h"
+#include "server/call_observer.h"
+
+namespace interlock::server {
+namespace {
+
+// How often certificate files are looked at: a rotated one is in use within seconds.
+constexpr unsigned kCertificateRefreshSeconds = 2;
+// Pings of an idle client, such as a watch through a proxy, that are borne.
+constexpr int kMinPingIntervalMillis = 10'000;
+
+std::shared_ptr<grpc::ServerCredentials> Credentials(const config::v1::Tls& tls) {
+  if (tls.certificate_file().empty()) return grpc::InsecureServerCredentials();
+  auto files = std::make_shared<grpc::experimental::FileWatcherCertificateProvider>(
+      tls.key_file(), tls.certificate_file(), tls.client_ca_file(), kCertificateRefreshSeconds);
+  grpc::experimental::TlsServerCredentialsOptions options(files);
+  options.watch_identity_key_cert_pairs();
+  if (!tls.client_ca_file().empty()) {
+    options.watch_root_certs();
+    options.set_cert_request_type(tls.require_client_certificate()
+                                      ? GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY
+                                      : GRPC_SSL_REQUEST_CLIENT_CERTIFICATE_AND_VERIFY);
+  }
+  return grpc::experimental::TlsServerCredentials(options);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<GrpcListener>> GrpcListener::Start(
+    const config::v1::ServerConfig& config, const std::vector<grpc::Service*>& services,
+    Metrics& metrics) {
+  static const bool kPlugins = [] {
+    grpc::EnableDefaultHealthCheckService(true);
+    grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+    return true;
+  }();
+  static_cast<void>(kPlugins);
+  std::unique_ptr<GrpcListener> listener(new GrpcListener());
+  grpc::ServerBuilder builder;
+  builder.AddListeningPort(config.listen().address(), Credentials(config.tls()), &listener->port_);
+  builder.SetMaxReceiveMessageSize(config.limits().max_request_bytes());
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
+                             kMinPingIntervalMillis);
+  for (auto* service : services) builder.RegisterService(service);
+  std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> observers;
+  observers.push_back(ObserveCalls(metrics));
+  builder.experimental().SetInterceptorCreators(std::move(observers));
+  listener->server_ = builder.BuildAndStart();
+  if (listener->server_ == nullptr || listener->port_ == 0) {
+    return absl::UnavailableError(
+        absl::StrCat("gRPC port: cannot listen on ", config.listen().address(),
+                     "; is it taken, or a certificate file not readable? set listen.address"));
+  }
+  return listener;
+}
+
+void GrpcListener::SetServing(const std::string& service, bool serving) {
+  server_->GetHealthCheckService()->SetServingStatus(service, serving);
+}
+
+void GrpcListener::Drain(std::chrono::milliseconds longest) {
+  server_->GetHealthCheckService()->SetServingStatus(false);
+  server_->Shutdown(std::chrono::system_clock::now() + longest);
+}
+
+}  // namespace interlock::server

@@ -1,0 +1,170 @@
+#include "server/interlock_server.h"
+
+#include <atomic>
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "lib/druid/cluster.h"
+#include "lib/druid/curl_transport.h"
+#include "lib/lease/reservations.h"
+#include "lib/simulator/simulator.h"
+#include "lib/store/sqlite.h"
+#include "server/admin_server.h"
+#include "server/conversions/time.h"
+#include "server/druid_options.h"
+#include "server/grpc_listener.h"
+#include "server/ingestion_coordinator.h"
+#include "server/log.h"
+#include "server/metrics.h"
+#include "server/reservations_service.h"
+#include "server/store_schemas.h"
+#include "server/unbuilt_services.h"
+
+namespace interlock::server {
+namespace {
+
+lease::Limits LeaseLimits(const config::v1::Limits& config) {
+  lease::Limits limits;
+  limits.intervals_per_call = config.max_intervals_per_call();
+  limits.shortest_ttl = FromProto(config.min_ttl());
+  limits.longest_ttl = FromProto(config.max_ttl());
+  limits.live_per_holder = config.max_reservations_per_holder();
+  limits.live_per_datasource = config.max_reservations_per_datasource();
+  return limits;
+}
+
+std::string WithPort(const std::string& address, int port) {
+  return absl::StrCat(address.substr(0, address.rfind(':')), ":", port);
+}
+
+}  // namespace
+
+class InterlockServer::Parts {
+ public:
+  Parts(config::v1::ServerConfig config, const Clock& clock)
+      : config_(std::move(config)), clock_(clock) {}
+
+  absl::Status Start() {
+    if (auto status = OpenStore(); !status.ok()) return status;
+    if (auto status = ConnectDruid(); !status.ok()) return status;
+    return Listen();
+  }
+
+  void Drain() {
+    draining_ = true;
+    grpc_->Drain(absl::ToChronoMilliseconds(FromProto(config_.listen().drain_timeout())));
+  }
+
+  std::string address() const { return WithPort(config_.listen().address(), grpc_->port()); }
+  std::string admin_address() const {
+    return WithPort(config_.listen().admin_address(), admin_->port());
+  }
+
+ private:
+  absl::Status OpenStore() {
+    store::SqliteOptions options;
+    options.path = config_.store().sqlite().path();
+    options.schemas = StoreSchemas();
+    options.on_batch = [this](const store::BatchReport& report) { Count(report); };
+    options.on_clock_jump = [this](absl::Duration by) {
+      metrics_.clock_jumps.Increment();
+      Log(LogLevel::kWarning, "the wall clock jumped; leases are not touched",
+          {{"by", absl::FormatDuration(by)}});
+    };
+    auto store = store::OpenSqlite(std::move(options), clock_);
+    if (!store.ok()) return store.status();
+    store_ = *std::move(store);
+    return absl::OkStatus();
+  }
+
+  absl::Status ConnectDruid() {
+    config::v1::Druid druid = config_.druid();
+    if (druid.simulated()) {
+      simulator::SimulatorOptions options;
+      options.clock = &clock_;
+      auto simulator = simulator::Simulator::Start(std::move(options));
+      if (!simulator.ok()) return simulator.status();
+      simulator_ = *std::move(simulator);
+      druid.add_coordinator_urls(simulator_->address());
+      druid.add_broker_urls(simulator_->address());
+      Log(LogLevel::kWarning, "Druid is simulated: in memory, and gone when this ends",
+          {{"address", simulator_->address()}});
+    }
+    auto options = DruidOptions(druid);
+    if (!options.ok()) return options.status();
+    options->on_exchange = [this](const std::string& endpoint, const std::string& result,
+                                  double seconds) {
+      metrics_.druid_requests.Add({{"endpoint", endpoint}, {"result", result}}).Increment();
+      metrics_.druid_request_seconds.Add({{"endpoint", endpoint}}, SecondsUpTo(100))
+          .Observe(seconds);
+    };
+    auto transport = std::make_shared<druid::CurlTransport>(
+        druid::CurlTransportOptions{options->ca_file, options->connect_deadline});
+    cluster_ = std::make_unique<druid::Cluster>(*std::move(options), std::move(transport));
+    return absl::OkStatus();
+  }
+
+  absl::Status Listen() {
+    const lease::Limits limits = LeaseLimits(config_.limits());
+    const absl::Duration ttl = FromProto(config_.limits().default_ttl());
+    reserve_ = std::make_unique<ReserveInterval>(*store_, metrics_, limits, ttl);
+    coordinator_service_ = std::make_unique<IngestionCoordinatorService>(*reserve_);
+    reservations_service_ = std::make_unique<ReservationsService>(*store_, limits, ttl);
+    std::vector<grpc::Service*> services = unbuilt_.All();
+    services.push_back(coordinator_service_.get());
+    services.push_back(reservations_service_.get());
+    auto grpc = GrpcListener::Start(config_, services, metrics_);
+    if (!grpc.ok()) return grpc.status();
+    grpc_ = *std::move(grpc);
+    auto admin = AdminServer::Start(
+        {config_.listen().admin_address(), [this] { return Ready(); }, [this] { BeforeScrape(); }},
+        metrics_);
+    if (!admin.ok()) return admin.status();
+    admin_ = *std::move(admin);
+    return absl::OkStatus();
+  }
+
+  absl::Status Ready() const {
+    if (draining_) return absl::UnavailableError("draining");
+    return store_->Health();
+  }
+
+  void Count(const store::BatchReport& report) {
+    const std::chrono::duration<double> took = report.took;
+    metrics_.store_commit_seconds.Observe(took.count());
+    metrics_.store_batch_size.Observe(static_cast<double>(report.size));
+  }
+  void BeforeScrape() { metrics_.store_up.Set(store_->Health().ok() ? 1 : 0); }
+
+  const config::v1::ServerConfig config_;
+  const Clock& clock_;
+  Metrics metrics_;
+  std::atomic<bool> draining_{false};
+  std::unique_ptr<store::SqliteStore> store_;
+  std::unique_ptr<simulator::Simulator> simulator_;
+  std::unique_ptr<druid::Cluster> cluster_;
+  std::unique_ptr<ReserveInterval> reserve_;
+  std::unique_ptr<IngestionCoordinatorService> coordinator_service_;
+  std::unique_ptr<ReservationsService> reservations_service_;
+  UnbuiltServices unbuilt_;
+  std::unique_ptr<GrpcListener> grpc_;
+  std::unique_ptr<AdminServer> admin_;
+};
+
+absl::StatusOr<std::unique_ptr<InterlockServer>> InterlockServer::Start(
+    const config::v1::ServerConfig& config, const Clock& clock) {
+  auto parts = std::make_unique<Parts>(config, clock);
+  if (auto status = parts->Start(); !status.ok()) return status;
+  return std::unique_ptr<InterlockServer>(new InterlockServer(std::move(parts)));
+}
+
+InterlockServer::InterlockServer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+InterlockServer::~InterlockServer() = default;
+void InterlockServer::Drain() { parts_->Drain(); }
+std::string InterlockServer::address() const { return parts_->address(); }
+std::string InterlockServer::admin_address() const { return parts_->admin_address(); }
+
+}  // namespace interlock::server

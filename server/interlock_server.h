@@ -1,0 +1,38 @@
+// interlockd, all of it, as one object: the store, the Druid adapter, the workers, the
+// gRPC services and the admin port, made in that order and ended in the other.
+//
+// Threads: Start and Drain from one.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "interlock/config/v1/config.pb.h"
+#include "lib/time/clock.h"
+
+namespace interlock::server {
+
+class InterlockServer {
+ public:
+  // `config` has its defaults and has been checked; `clock` must outlive the server.
+  // Errors say which part could not be made, and what would do.
+  static absl::StatusOr<std::unique_ptr<InterlockServer>> Start(
+      const config::v1::ServerConfig& config, const Clock& clock);
+  ~InterlockServer();
+
+  // Takes no new calls, lets those under way end (at most drain_timeout), stops the
+  // workers between two steps. What is not done goes on at the next start.
+  void Drain();
+
+  // As bound: for port 0 the one that was taken.
+  std::string address() const;
+  std::string admin_address() const;
+
+ private:
+  class Parts;
+  explicit InterlockServer(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace interlock::server

@@ -1,0 +1,37 @@
+// The Reservations service: leases after they were granted.
+#pragma once
+
+#include "interlock/v1/reservations.grpc.pb.h"
+#include "lib/lease/reservations.h"
+#include "lib/store/store.h"
+
+namespace interlock::server {
+
+class ReservationsService final : public v1::Reservations::CallbackService {
+ public:
+  // `store` must outlive the service.
+  ReservationsService(store::Store& store, lease::Limits limits, absl::Duration default_ttl);
+
+  grpc::ServerUnaryReactor* RenewReservation(grpc::CallbackServerContext* context,
+                                             const v1::RenewReservationRequest* request,
+                                             v1::RenewReservationResponse* response) override;
+  grpc::ServerUnaryReactor* ReleaseReservation(grpc::CallbackServerContext* context,
+                                               const v1::ReleaseReservationRequest* request,
+                                               v1::ReleaseReservationResponse* response) override;
+  grpc::ServerUnaryReactor* GetReservation(grpc::CallbackServerContext* context,
+                                           const v1::GetReservationRequest* request,
+                                           v1::GetReservationResponse* response) override;
+  grpc::ServerUnaryReactor* ListReservations(grpc::CallbackServerContext* context,
+                                             const v1::ListReservationsRequest* request,
+                                             v1::ListReservationsResponse* response) override;
+  grpc::ServerUnaryReactor* ForceReleaseReservation(
+      grpc::CallbackServerContext* context, const v1::ForceReleaseReservationRequest* request,
+      v1::ForceReleaseReservationResponse* response) override;
+
+ private:
+  store::Store& store_;
+  const lease::Limits limits_;
+  const absl::Duration default_ttl_;
+};
+
+}  // namespace interlock::server

@@ -1,0 +1,36 @@
+// IngestionCoordinator.ReserveInterval: from the wire to the lease table and back.
+#pragma once
+
+#include "grpcpp/server_context.h"
+#include "grpcpp/support/server_callback.h"
+#include "interlock/v1/ingestion_coordinator.pb.h"
+#include "lib/lease/reservations.h"
+#include "lib/store/store.h"
+#include "server/metrics.h"
+
+namespace interlock::server {
+
+class ReserveInterval {
+ public:
+  // `store` and `metrics` must outlive it.
+  ReserveInterval(store::Store& store, Metrics& metrics, lease::Limits limits,
+                  absl::Duration default_ttl);
+
+  grpc::ServerUnaryReactor* Call(grpc::CallbackServerContext* context,
+                                 const v1::ReserveIntervalRequest* request,
+                                 v1::ReserveIntervalResponse* response);
+
+ private:
+  absl::StatusOr<lease::ReserveRequest> Validate(const grpc::CallbackServerContext& context,
+                                                 const v1::ReserveIntervalRequest& request,
+                                                 v1::ReserveIntervalResponse& response) const;
+  void Plan(const lease::ReserveRequest& request, grpc::ServerUnaryReactor* reactor,
+            v1::ReserveIntervalResponse* response);
+
+  store::Store& store_;
+  Metrics& metrics_;
+  const lease::Limits limits_;
+  const absl::Duration default_ttl_;
+};
+
+}  // namespace interlock::server

@@ -1,0 +1,25 @@
+#include "server/store_schemas.h"
+
+#include "lib/audit/audit.h"
+#include "lib/lease/reservations.h"
+#include "lib/store/sqlite.h"
+#include "lib/work/steps.h"
+
+namespace interlock::server {
+
+std::vector<store::Schema> StoreSchemas() {
+  return {audit::AuditSchema(), work::WorkSchema(), lease::LeaseSchema()};
+}
+
+absl::Status MigrateStore(const config::v1::ServerConfig& config, const Clock& clock) {
+  store::SqliteOptions options;
+  options.path = config.store().sqlite().path();
+  options.schemas = StoreSchemas();
+  return store::MigrateSqlite(options, clock);
+}
+
+absl::Status BackupStore(const config::v1::ServerConfig& config, const std::string& to) {
+  return store::BackupSqlite(config.store().sqlite().path(), to);
+}
+
+}  // namespace interlock::server

@@ -1,0 +1,28 @@
+// The services of the surface that this version does not fill in yet: registered, so that
+// reflection shows them and a call gets NOT_YET_BUILT (call_observer.h) in place of an
+// unknown service.
+#pragma once
+
+#include <vector>
+
+#include "interlock/v1/audit.grpc.pb.h"
+#include "interlock/v1/findings.grpc.pb.h"
+#include "interlock/v1/jobs.grpc.pb.h"
+#include "interlock/v1/seals.grpc.pb.h"
+#include "interlock/v1/streams.grpc.pb.h"
+
+namespace interlock::server {
+
+class UnbuiltServices {
+ public:
+  std::vector<grpc::Service*> All() { return {&audit_, &findings_, &jobs_, &seals_, &streams_}; }
+
+ private:
+  v1::Audit::CallbackService audit_;
+  v1::Findings::CallbackService findings_;
+  v1::Jobs::CallbackService jobs_;
+  v1::Seals::CallbackService seals_;
+  v1::Streams::CallbackService streams_;
+};
+
+}  // namespace interlock::server
