@@ -32,7 +32,7 @@ port_is_free() { ! (: <>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 launch_all() {
   local role
   launch zookeeper
-  until serves zookeeper || ! alive zookeeper; do sleep 0.2; done
+  until serves zookeeper || ! alive zookeeper || [[ $interrupted == yes ]]; do sleep 0.2; done
   for role in $(roles); do [[ $role == zookeeper ]] || launch "$role"; done
 }
 

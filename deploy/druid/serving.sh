@@ -44,11 +44,18 @@ answers_sql() {
     jq -e '.[0].n >= 1' >/dev/null
 }
 
-# wait_until_serving ROLE...: says when each does; fails, with the reason, when one ends
-# or the time is over.
+# Set by a signal: whoever waits looks at it.
+interrupted=no
+
+# wait_until_serving ROLE...: says when each does; fails, with the reason, when one ends,
+# the time is over or a signal came.
 wait_until_serving() {
   local began=$SECONDS role waiting=("$@") left
   while [[ ${#waiting[@]} -gt 0 ]]; do
+    if [[ $interrupted == yes ]]; then
+      say "interrupted: stopping what was started"
+      return 1
+    fi
     left=()
     for role in "${waiting[@]}"; do
       if serves "$role"; then
