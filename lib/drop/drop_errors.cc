@@ -23,7 +23,7 @@ absl::Status Precondition(absl::string_view reason, absl::string_view text,
 absl::Status ReasonMissing() {
   return WithReason(
       absl::InvalidArgumentError("a drop needs a reason: who reads its record later will ask"),
-      "REASON_MISSING");
+      "REASON_REQUIRED");
 }
 
 absl::Status RequestIdInvalid(absl::string_view found) {
@@ -131,8 +131,8 @@ absl::Status PlanStale(absl::string_view asked, absl::string_view found) {
 }
 
 absl::Status RequestIdReused(absl::string_view request_id, absl::string_view drop_id) {
-  return WithReason(absl::AlreadyExistsError(StrCat("request id ", request_id,
-                                                    " belongs to another request: drop ", drop_id)),
+  return WithReason(absl::InvalidArgumentError(StrCat(
+                        "request id ", request_id, " belongs to another request: drop ", drop_id)),
                     "REQUEST_ID_REUSED", {{"drop_id", std::string(drop_id)}});
 }
 
@@ -155,7 +155,7 @@ absl::Status UnknownDrop(absl::string_view id) {
 absl::Status InvalidPageToken(absl::string_view found) {
   return WithReason(
       absl::InvalidArgumentError(StrCat("page token ", found, " is none that a page gave")),
-      "INVALID_PAGE_TOKEN");
+      "BAD_PAGE_TOKEN");
 }
 
 absl::Status NotAwaitingApproval(absl::string_view id, State state) {

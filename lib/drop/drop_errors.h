@@ -19,7 +19,7 @@ namespace interlock::drop {
 
 // --- Of a request --------------------------------------------------------------------
 
-// INVALID_ARGUMENT, REASON_MISSING
+// INVALID_ARGUMENT, REASON_REQUIRED
 absl::Status ReasonMissing();
 // INVALID_ARGUMENT, REQUEST_ID_INVALID
 absl::Status RequestIdInvalid(absl::string_view found);
@@ -47,7 +47,7 @@ absl::Status NothingToDrop(absl::string_view datasource, const std::vector<Inter
 absl::Status Blocked(const std::vector<Objection>& blockers);
 // ABORTED, PLAN_STALE
 absl::Status PlanStale(absl::string_view asked, absl::string_view found);
-// ALREADY_EXISTS, REQUEST_ID_REUSED
+// INVALID_ARGUMENT, REQUEST_ID_REUSED
 absl::Status RequestIdReused(absl::string_view request_id, absl::string_view drop_id);
 // FAILED_PRECONDITION, OBSERVE_ONLY
 absl::Status ObserveOnly();
@@ -58,7 +58,7 @@ absl::Status DruidUnavailable(absl::string_view what);
 
 // NOT_FOUND, UNKNOWN_DROP
 absl::Status UnknownDrop(absl::string_view id);
-// INVALID_ARGUMENT, INVALID_PAGE_TOKEN
+// INVALID_ARGUMENT, BAD_PAGE_TOKEN
 absl::Status InvalidPageToken(absl::string_view found);
 // FAILED_PRECONDITION, NOT_AWAITING_APPROVAL
 absl::Status NotAwaitingApproval(absl::string_view id, State state);
