@@ -1,0 +1,306 @@
+#include "lib/verify/partition.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace interlock::verify {
+namespace {
+
+using druid::Segment;
+using druid::Slice;
+using druid::Timeline;
+
+// Signs that are no count.
+constexpr double kAppendedScore = 0.5;
+constexpr double kEqualSizeScore = 0.5;
+constexpr double kBothScore = 0.8;
+// Segments below this size are so small that two can be equal by chance; a segment of a
+// few rows takes about 1.5 kB.
+constexpr int64_t kTellingSizeBytes = 4096;
+
+std::vector<std::string> Ids(const std::vector<const Segment*>& segments) {
+  std::vector<std::string> ids;
+  for (const Segment* segment : segments) ids.push_back(segment->id);
+  return ids;
+}
+
+class Judge {
+ public:
+  Judge(const Timeline& timeline, const druid::Snapshot& snapshot,
+        const PartitionQuestion& question)
+      : timeline_(timeline), snapshot_(snapshot), question_(question) {
+    result_.partition = question.partition;
+  }
+
+  PartitionVerdict Run();
+
+ private:
+  void Add(Verdict verdict, std::string evidence, std::vector<std::string> segments = {},
+           double score = 1) {
+    result_.findings.push_back(
+        MakeFinding(verdict, std::move(evidence), std::move(segments), score));
+  }
+  // False where nothing can be said at all.
+  bool IsFresh();
+  void GatherVersions();
+  void JudgeVersions();
+  void JudgeOwnVersion();
+  void JudgeIncomplete();
+  void JudgeHidden();
+  void JudgeLoad();
+  void JudgeRows();
+  void CountRows();
+  void CompareRows();
+  // Signs of duplicates, where no count can settle it.
+  void LookForRepeats();
+  bool Loaded() const { return snapshot_.load.unavailable_segments == 0; }
+  // What is seen of the slice's chunk within the partition is cut by another version.
+  bool IsCut(const Slice& slice) const {
+    const auto whole = slice.chunk.Intersect(question_.partition);
+    return whole && *whole != slice.interval;
+  }
+
+  const Timeline& timeline_;
+  const druid::Snapshot& snapshot_;
+  const PartitionQuestion& question_;
+  std::vector<Slice> slices_;
+  std::set<std::string> versions_;
+  PartitionVerdict result_;
+};
+
+bool Judge::IsFresh() {
+  if (question_.not_before && snapshot_.taken < *question_.not_before) {
+    Add(Verdict::kUndetermined,
+        absl::StrCat("read at ", snapshot_.taken.ToString(), ", before ",
+                     question_.not_before->ToString(), ": it may be older than the change"));
+    return false;
+  }
+  if (snapshot_.changed_meanwhile) {
+    Add(Verdict::kUndetermined, "segments changed while they were read");
+    return false;
+  }
+  return true;
+}
+
+void Judge::GatherVersions() {
+  slices_ = timeline_.Visible(question_.partition);
+  for (const Slice& slice : slices_) {
+    if (versions_.insert(slice.version).second) result_.visible_versions.push_back(slice.version);
+    for (const Segment* segment : slice.segments) {
+      ++result_.visible_segments;
+      if (segment->appended() && segment->shard.core_partitions > 0) ++result_.appended_segments;
+    }
+  }
+}
+
+void Judge::JudgeVersions() {
+  if (slices_.empty()) {
+    Add(Verdict::kEmpty, "no segment is visible");
+    return;
+  }
+  for (const Slice& slice : slices_) {
+    if (!slice.has_unknown_shards) continue;
+    Add(Verdict::kUndetermined,
+        absl::StrCat("segments of version ", slice.version, " have a shardSpec that is not known"),
+        Ids(slice.segments));
+    return;
+  }
+  const auto cut =
+      std::find_if(slices_.begin(), slices_.end(), [this](const Slice& s) { return IsCut(s); });
+  if (cut != slices_.end() && versions_.size() > 1) {
+    Add(Verdict::kPartiallyCovered,
+        absl::StrCat("of ", cut->chunk.ToString(), " version ", cut->version, " is still seen in ",
+                     cut->interval.ToString(),
+                     "; versions here: ", absl::StrJoin(result_.visible_versions, ", ")),
+        Ids(cut->segments));
+    return;
+  }
+  if (std::all_of(slices_.begin(), slices_.end(), [](const Slice& s) { return s.tombstone(); })) {
+    Add(Verdict::kTombstoned,
+        absl::StrCat("version ", slices_.back().version, " is a tombstone, without rows"));
+    return;
+  }
+  Add(Verdict::kSingleVersion,
+      absl::StrCat(result_.visible_segments, " segments of version ",
+                   absl::StrJoin(result_.visible_versions, ", "), ", core partitions complete"));
+}
+
+void Judge::JudgeOwnVersion() {
+  if (!question_.expected_version || slices_.empty()) return;
+  for (const Slice& slice : slices_) {
+    if (slice.version > *question_.expected_version) {
+      Add(Verdict::kForeignWrite,
+          absl::StrCat("version ", slice.version, " hides ", *question_.expected_version,
+                       ", which was proven here"),
+          Ids(slice.segments));
+    } else if (slice.version < *question_.expected_version) {
+      Add(Verdict::kUndetermined, absl::StrCat("version ", *question_.expected_version,
+                                               " is expected, and ", slice.version, " is seen"));
+    }
+  }
+}
+
+void Judge::JudgeIncomplete() {
+  for (const druid::Generation& generation : timeline_.Incomplete()) {
+    if (!generation.interval.Overlaps(question_.partition)) continue;
+    // One that newer, complete versions hide anyway is rubbish, not a danger.
+    const bool newest = std::none_of(slices_.begin(), slices_.end(), [&](const Slice& slice) {
+      return slice.interval.Overlaps(generation.interval) && slice.version > generation.version;
+    });
+    if (!newest) continue;
+    Add(Verdict::kIncompletePartitionSet,
+        absl::StrCat("version ", generation.version, " of ", generation.interval.ToString(),
+                     " has ", generation.segments.size(), " of ",
+                     generation.segments.front()->shard.core_partitions, " core partitions",
+                     result_.visible_versions.empty()
+                         ? std::string("; nothing is seen")
+                         : absl::StrCat("; seen is ", result_.visible_versions.front())),
+        Ids(generation.segments));
+  }
+}
+
+void Judge::JudgeHidden() {
+  std::set<std::string> hidden;
+  std::vector<std::string> late;
+  for (const Segment& segment : timeline_.Hidden()) {
+    if (!segment.interval.Overlaps(question_.partition)) continue;
+    hidden.insert(segment.version);
+    // Hidden since the version above it was published, which is its lock's time or later.
+    for (const Slice& slice : slices_) {
+      const auto since = Instant::Parse(slice.version);
+      if (slice.interval.Overlaps(segment.interval) && since.ok() &&
+          *since + question_.grace < question_.now) {
+        late.push_back(segment.id);
+        break;
+      }
+    }
+  }
+  result_.hidden_versions.assign(hidden.begin(), hidden.end());
+  if (late.empty()) return;
+  Add(Verdict::kDoubleVersion,
+      absl::StrCat(late.size(), " hidden segments are still used, ",
+                   absl::FormatDuration(question_.grace), " after a newer version replaced them"),
+      late);
+}
+
+void Judge::JudgeLoad() {
+  if (question_.level != Level::kServed || slices_.empty()) return;
+  if (!snapshot_.load.any_used) {
+    Add(Verdict::kUndetermined,
+        "the coordinator knows no used segment here, and the metadata store does");
+  } else if (!Loaded()) {
+    Add(Verdict::kNotLoaded,
+        absl::StrCat(snapshot_.load.unavailable_segments, " visible segments of ",
+                     snapshot_.interval.ToString(), " are not loaded"));
+  }
+}
+
+void Judge::CountRows() {
+  for (const druid::RowSums& sums : snapshot_.rows) {
+    if (sums.interval != question_.partition) continue;
+    result_.stored_rows = sums.rows;
+    if (question_.count_metric.empty()) {
+      result_.rows = sums.rows;
+    } else if (const auto it = sums.sums.find(question_.count_metric); it != sums.sums.end()) {
+      result_.rows = std::llround(it->second);
+    }
+  }
+}
+
+void Judge::CompareRows() {
+  const int64_t expected = *question_.expected_rows;
+  if (!result_.rows || !Loaded()) {
+    Add(Verdict::kUndetermined,
+        result_.rows ? "rows can't be counted before all is loaded" : "rows could not be counted");
+    return;
+  }
+  if (*result_.rows == expected) return;
+  const std::string evidence = absl::StrCat(
+      *result_.rows, " rows, and ", expected, " are expected",
+      question_.expected_from.empty() ? "" : absl::StrCat(" by ", question_.expected_from));
+  if (*result_.rows < expected) {
+    Add(Verdict::kMissingRows, evidence);
+    return;
+  }
+  const bool twice = expected > 0 && *result_.rows % expected == 0;
+  Add(Verdict::kDuplicateRows,
+      twice ? absl::StrCat(evidence, ": ", *result_.rows / expected, " times as many") : evidence);
+}
+
+void Judge::LookForRepeats() {
+  std::vector<std::string> appended;
+  std::set<std::string> equal;
+  for (const Slice& slice : slices_) {
+    for (size_t i = 0; i < slice.segments.size(); ++i) {
+      const Segment& segment = *slice.segments[i];
+      if (segment.appended() && segment.shard.core_partitions > 0) appended.push_back(segment.id);
+      for (size_t j = 0; j < i; ++j) {
+        const Segment& other = *slice.segments[j];
+        if (segment.size_bytes != other.size_bytes || segment.tombstone()) continue;
+        // Small equal ones are telling only where each was published by itself.
+        const bool each_by_itself = segment.appended() && other.appended();
+        if (segment.size_bytes < kTellingSizeBytes && !each_by_itself) continue;
+        equal.insert({segment.id, other.id});
+      }
+    }
+  }
+  if (appended.empty() && equal.empty()) return;
+  std::string evidence;
+  if (!appended.empty()) {
+    evidence = absl::StrCat(appended.size(), " segments were appended to a replaced version");
+  }
+  if (!equal.empty()) {
+    absl::StrAppend(&evidence, evidence.empty() ? "" : "; ", equal.size(),
+                    " segments of one version are equal in size");
+  }
+  equal.insert(appended.begin(), appended.end());
+  const double score = appended.empty()                  ? kEqualSizeScore
+                       : equal.size() == appended.size() ? kAppendedScore
+                                                         : kBothScore;
+  Add(Verdict::kDuplicateRows, evidence + ": rows may count twice", {equal.begin(), equal.end()},
+      score);
+}
+
+void Judge::JudgeRows() {
+  CountRows();
+  if (question_.expected_rows) {
+    CompareRows();
+    return;
+  }
+  LookForRepeats();
+  if (!slices_.empty() && !Has(result_.findings, Verdict::kTombstoned)) {
+    Add(Verdict::kRowsNotProvable, "there is no expectation to compare rows with");
+  }
+}
+
+PartitionVerdict Judge::Run() {
+  if (!IsFresh()) return result_;
+  GatherVersions();
+  JudgeVersions();
+  JudgeOwnVersion();
+  JudgeIncomplete();
+  JudgeHidden();
+  JudgeLoad();
+  JudgeRows();
+  return result_;
+}
+
+}  // namespace
+
+PartitionVerdict VerifyPartition(const Timeline& timeline, const druid::Snapshot& snapshot,
+                                 const PartitionQuestion& question) {
+  return Judge(timeline, snapshot, question).Run();
+}
+
+PartitionVerdict NothingKnown(const Interval& partition, const std::string& why) {
+  PartitionVerdict verdict;
+  verdict.partition = partition;
+  verdict.findings.push_back(MakeFinding(Verdict::kUndetermined, why));
+  return verdict;
+}
+
+}  // namespace interlock::verify

@@ -1,0 +1,232 @@
+#include "lib/verify/partition.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/lib/verify/made_segments.h"
+
+namespace interlock::verify {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr char kHour[] = "2026-07-16T13:00:00Z/2026-07-16T14:00:00Z";
+constexpr char kOld[] = "2026-07-16T14:10:00.000Z";
+constexpr char kNew[] = "2026-07-16T14:50:00.000Z";
+
+PartitionQuestion AskFor(const std::string& partition) {
+  PartitionQuestion question;
+  question.partition = Of(partition);
+  question.now = At("2026-07-16T15:00:00Z");
+  question.count_metric = "events";
+  return question;
+}
+
+PartitionVerdict Ask(const druid::Snapshot& snapshot, const PartitionQuestion& question) {
+  return VerifyPartition(druid::Timeline::Of(snapshot.used), snapshot, question);
+}
+
+PartitionVerdict Ask(const druid::Snapshot& snapshot) { return Ask(snapshot, AskFor(kHour)); }
+
+TEST(VerifyPartition, OneCompleteVersionWithTheExpectedRowsIsGood) {
+  druid::Snapshot snapshot =
+      SnapshotOf(kHour, {Numbered(kHour, kNew, 0, 2), Numbered(kHour, kNew, 1, 2)});
+  snapshot.rows = {Rows(kHour, 40, 1000)};
+  PartitionQuestion question = AskFor(kHour);
+  question.expected_rows = 1000;
+  question.expected_version = kNew;
+  const PartitionVerdict verdict = Ask(snapshot, question);
+  EXPECT_THAT(Names(verdict.findings), ElementsAre("SINGLE_VERSION"));
+  EXPECT_TRUE(verdict.good());
+  EXPECT_EQ(verdict.rows, 1000);
+  EXPECT_EQ(verdict.stored_rows, 40);
+  EXPECT_THAT(verdict.visible_versions, ElementsAre(kNew));
+}
+
+TEST(VerifyPartition, WithoutAnExpectationRowsAreSaidNotToBeProvable) {
+  const PartitionVerdict verdict = Ask(SnapshotOf(kHour, {Numbered(kHour, kNew, 0, 1)}));
+  EXPECT_THAT(Names(verdict.findings), ElementsAre("SINGLE_VERSION", "ROWS_NOT_PROVABLE"));
+  EXPECT_TRUE(verdict.good());
+}
+
+// One version, two copies: the hour that was appended to, though a run meant to replace it.
+TEST(VerifyPartition, Case001EqualSegmentsOfOneVersionAreDuplicates) {
+  const PartitionVerdict verdict = Ask(SnapshotOf(
+      kHour, {Numbered(kHour, kOld, 0, 0, 61'000), Numbered(kHour, kOld, 1, 0, 61'000)}));
+  EXPECT_THAT(Names(verdict.findings), Contains("SINGLE_VERSION"));
+  EXPECT_THAT(Names(verdict.findings), Contains("DUPLICATE_ROWS"));
+  EXPECT_FALSE(verdict.good());
+  EXPECT_LT(verdict.findings[1].score, 1);
+  EXPECT_EQ(verdict.findings[1].segments.size(), 2u);
+}
+
+TEST(VerifyPartition, Case002TwiceTheExpectedRowsAreDuplicatesAndNoDoubleVersion) {
+  druid::Snapshot snapshot =
+      SnapshotOf(kHour, {Numbered(kHour, kOld, 0, 2), Numbered(kHour, kOld, 1, 2)});
+  snapshot.rows = {Rows(kHour, 1000, 1000)};
+  PartitionQuestion question = AskFor(kHour);
+  question.expected_rows = 500;
+  question.expected_from = "the caller";
+  const PartitionVerdict verdict = Ask(snapshot, question);
+  EXPECT_THAT(Names(verdict.findings), ElementsAre("SINGLE_VERSION", "DUPLICATE_ROWS"));
+  EXPECT_THAT(verdict.findings[1].evidence,
+              HasSubstr("1000 rows, and 500 are expected by the caller: 2 times"));
+  EXPECT_EQ(verdict.findings[1].score, 1);
+}
+
+TEST(VerifyPartition, Case009ASnapshotFromBeforeTheTasksEndProvesNothing) {
+  druid::Snapshot snapshot = SnapshotOf(kHour, {Numbered(kHour, kOld, 0, 1)});
+  PartitionQuestion question = AskFor(kHour);
+  question.not_before = snapshot.taken + absl::Seconds(1);
+  const PartitionVerdict verdict = Ask(snapshot, question);
+  EXPECT_THAT(Names(verdict.findings), ElementsAre("UNDETERMINED"));
+  EXPECT_TRUE(verdict.undetermined());
+}
+
+TEST(VerifyPartition, Case011AnIncompleteNewVersionDoesNotHideTheOldOne) {
+  const PartitionVerdict verdict =
+      Ask(SnapshotOf(kHour, {Numbered(kHour, kOld, 0, 1), Numbered(kHour, kNew, 0, 3),
+                             Numbered(kHour, kNew, 2, 3)}));
+  EXPECT_THAT(Names(verdict.findings),
+              ElementsAre("SINGLE_VERSION", "INCOMPLETE_PARTITION_SET", "ROWS_NOT_PROVABLE"));
+  EXPECT_THAT(verdict.visible_versions, ElementsAre(kOld));
+  EXPECT_THAT(verdict.findings[1].evidence, HasSubstr("2 of 3 core partitions"));
+}
+
+TEST(VerifyPartition, Case011RestsOfAnOldVersionUnderACompleteNewOneAreHidden) {
+  const PartitionVerdict verdict =
+      Ask(SnapshotOf(kHour, {Numbered(kHour, kOld, 3, 100), Numbered(kHour, kNew, 0, 1)}));
+  EXPECT_THAT(Names(verdict.findings), ElementsAre("SINGLE_VERSION", "ROWS_NOT_PROVABLE"));
+  EXPECT_THAT(verdict.hidden_versions, ElementsAre(kOld));
+}
+
+TEST(VerifyPartition, Case012IsNotServedBeforeAllOfItIsLoaded) {
+  druid::Snapshot snapshot = SnapshotOf(
+      kHour,
+      {Numbered(kHour, kNew, 0, 0), Numbered(kHour, kNew, 1, 0), Numbered(kHour, kNew, 2, 0)});
+  snapshot.load.unavailable_segments = 2;
+  snapshot.rows = {Rows(kHour, 10, 333)};
+  PartitionQuestion question = AskFor(kHour);
+  question.expected_rows = 1000;
+  const PartitionVerdict verdict = Ask(snapshot, question);
+  // Too few rows now: they are on their way, and not missing.
+  EXPECT_THAT(Names(verdict.findings), ElementsAre("SINGLE_VERSION", "NOT_LOADED", "UNDETERMINED"));
+  EXPECT_FALSE(verdict.good());
+}
+
+TEST(VerifyPartition, Case014ComparesSumsOfTheCountMetricAndNotStoredRows) {
+  druid::Snapshot snapshot = SnapshotOf(kHour, {Numbered(kHour, kNew, 0, 1)});
+  snapshot.rows = {Rows(kHour, 1000, 2000)};
+  PartitionQuestion question = AskFor(kHour);
+  question.expected_rows = 1000;
+  EXPECT_THAT(Names(Ask(snapshot, question).findings),
+              ElementsAre("SINGLE_VERSION", "DUPLICATE_ROWS"));
+  snapshot.rows = {Rows(kHour, 7, 1000)};
+  EXPECT_TRUE(Ask(snapshot, question).good());
+}
+
+TEST(VerifyPartition, Case018ADayWithinAMonthlySegmentIsOneVersionAndTheMonthPartlyCovered) {
+  const char* kMonth = "2020-01-01/2020-02-01";
+  const char* kDay = "2020-01-10/2020-01-11";
+  const druid::Snapshot snapshot =
+      SnapshotOf(kMonth, {Numbered(kMonth, "2020-02-02T00:00:00.000Z", 0, 1),
+                          Numbered(kDay, "2020-03-01T00:00:00.000Z", 0, 1)});
+  EXPECT_THAT(Names(Ask(snapshot, AskFor(kDay)).findings), Contains("SINGLE_VERSION"));
+  EXPECT_THAT(Names(Ask(snapshot, AskFor("2020-01-11/2020-01-12")).findings),
+              Contains("SINGLE_VERSION"));
+  const PartitionVerdict month = Ask(snapshot, AskFor(kMonth));
+  EXPECT_THAT(Names(month.findings), Contains("PARTIALLY_COVERED"));
+  EXPECT_EQ(month.visible_versions.size(), 2u);
+}
+
+TEST(VerifyPartition, Case022ATombstoneIsGoodWhereNoRowsAreExpected) {
+  druid::Snapshot snapshot = SnapshotOf(kHour, {Tombstone(kHour, kNew)});
+  snapshot.rows = {Rows(kHour, 0, 0)};
+  PartitionQuestion question = AskFor(kHour);
+  EXPECT_THAT(Names(Ask(snapshot, question).findings), ElementsAre("TOMBSTONED"));
+  question.expected_rows = 0;
+  EXPECT_TRUE(Ask(snapshot, question).good());
+  question.expected_rows = 5;
+  EXPECT_THAT(Names(Ask(snapshot, question).findings), ElementsAre("TOMBSTONED", "MISSING_ROWS"));
+}
+
+TEST(VerifyPartition, NoSegmentIsEmpty) {
+  PartitionQuestion question = AskFor(kHour);
+  EXPECT_THAT(Names(Ask(SnapshotOf(kHour, {}), question).findings), ElementsAre("EMPTY"));
+  question.expected_rows = 5;
+  druid::Snapshot snapshot = SnapshotOf(kHour, {});
+  snapshot.rows = {Rows(kHour, 0, 0)};
+  EXPECT_THAT(Names(Ask(snapshot, question).findings), ElementsAre("EMPTY", "MISSING_ROWS"));
+}
+
+TEST(VerifyPartition, AHiddenVersionIsNormalWithinItsGraceAndDoubleAfterIt) {
+  const druid::Snapshot snapshot =
+      SnapshotOf(kHour, {Numbered(kHour, kOld, 0, 1), Numbered(kHour, kNew, 0, 1)});
+  PartitionQuestion question = AskFor(kHour);
+  EXPECT_THAT(Names(Ask(snapshot, question).findings),
+              ElementsAre("SINGLE_VERSION", "ROWS_NOT_PROVABLE"));
+  question.now = At(kNew) + absl::Hours(1) + absl::Seconds(1);
+  const PartitionVerdict late = Ask(snapshot, question);
+  EXPECT_THAT(Names(late.findings), Contains("DOUBLE_VERSION"));
+  EXPECT_THAT(late.findings[1].segments, ElementsAre(snapshot.used[0].id));
+}
+
+TEST(VerifyPartition, RowsAppendedToAReplacedVersionMayCountTwice) {
+  const PartitionVerdict verdict =
+      Ask(SnapshotOf(kHour, {Numbered(kHour, kNew, 0, 1), Numbered(kHour, kNew, 1, 1)}));
+  EXPECT_THAT(Names(verdict.findings), Contains("DUPLICATE_ROWS"));
+  EXPECT_EQ(verdict.appended_segments, 1);
+  EXPECT_THAT(verdict.findings[1].evidence, HasSubstr("appended"));
+}
+
+TEST(VerifyPartition, SignsOfDuplicatesAreDroppedWhenRowsAreAsExpected) {
+  druid::Snapshot snapshot =
+      SnapshotOf(kHour, {Numbered(kHour, kNew, 0, 1), Numbered(kHour, kNew, 1, 1)});
+  snapshot.rows = {Rows(kHour, 10, 10)};
+  PartitionQuestion question = AskFor(kHour);
+  question.expected_rows = 10;
+  EXPECT_TRUE(Ask(snapshot, question).good());
+}
+
+TEST(VerifyPartition, AnotherVersionThanTheOneProvenIsForeign) {
+  PartitionQuestion question = AskFor(kHour);
+  question.expected_version = kOld;
+  const PartitionVerdict verdict =
+      Ask(SnapshotOf(kHour, {Numbered(kHour, kOld, 0, 1), Numbered(kHour, kNew, 0, 1)}), question);
+  EXPECT_THAT(Names(verdict.findings), Contains("FOREIGN_WRITE"));
+}
+
+TEST(VerifyPartition, WhatIsNotKnownIsUndetermined) {
+  druid::Segment odd = Numbered(kHour, kNew, 0, 1);
+  odd.shard = {"quantum", 0, 0, false};
+  EXPECT_TRUE(Ask(SnapshotOf(kHour, {odd})).undetermined());
+
+  druid::Snapshot changing = SnapshotOf(kHour, {Numbered(kHour, kNew, 0, 1)});
+  changing.changed_meanwhile = true;
+  EXPECT_TRUE(Ask(changing).undetermined());
+
+  // The metadata store has a segment, and the coordinator says that there is none.
+  druid::Snapshot stale = SnapshotOf(kHour, {Numbered(kHour, kNew, 0, 1)});
+  stale.load.any_used = false;
+  EXPECT_TRUE(Ask(stale).undetermined());
+
+  PartitionQuestion question = AskFor(kHour);
+  question.expected_rows = 3;
+  EXPECT_TRUE(Ask(SnapshotOf(kHour, {Numbered(kHour, kNew, 0, 1)}), question).undetermined());
+
+  EXPECT_TRUE(NothingKnown(Of(kHour), "503").undetermined());
+}
+
+TEST(VerifyPartition, EveryVerdictButTheGoodOnesSaysWhatToDoNext) {
+  for (int i = 0; i <= static_cast<int>(Verdict::kUndetermined); ++i) {
+    const Finding finding = MakeFinding(static_cast<Verdict>(i), "seen");
+    EXPECT_THAT(std::string(NameOf(finding.verdict)), testing::MatchesRegex("[A-Z_]+"));
+    EXPECT_EQ(finding.next.empty(), finding.verdict == Verdict::kSingleVersion);
+  }
+}
+
+}  // namespace
+}  // namespace interlock::verify
