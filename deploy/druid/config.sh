@@ -37,6 +37,7 @@ write_role() {
     zookeeper) render "$here/conf/zookeeper.cfg" >"$home/zookeeper.cfg" ;;
     kafka) render "$here/conf/kafka.properties" >"$home/kafka.properties" ;;
     *)
+      [[ ! -f $home/log ]] || mv "$home/log" "$home/log.1"
       cp "$here"/conf/log4j2*.xml "$home/"
       render "$here/conf/common.properties" >"$home/common.runtime.properties"
       role_properties "$role" >"$home/runtime.properties"

@@ -39,11 +39,12 @@ launch_all() {
 launch() {
   local home=$dir/$1
   [[ $1 != kafka ]] || format_kafka
+  # In its folder from its first moment, by which it is known as ours.
   (
     cd "$home"
-    exec setsid "$java" @java.options >out 2>&1 </dev/null 9>&-
-  ) &
-  echo $! >"$home/pid"
+    setsid "$java" @java.options >out 2>&1 </dev/null 9>&- &
+    echo $! >pid
+  )
 }
 
 format_kafka() {
