@@ -182,8 +182,10 @@ bool Granularity::DruidAgrees(const Interval& bucket) const {
     // Druid steps on from the instant, so from the clock time after a gap that the bound
     // lies in; and where a bound happens twice, it may start at either.
     if (period_.AddTo(start, zone_, 1) != bucket.end()) return false;
-    const int64_t bound = LocalBound(IndexOf(start));
-    return !HappensTwice(bound, zone_) && (!starts_on_monday_ || HasItsMidnights(bound));
+    const int64_t index = IndexOf(start);
+    const int64_t bound = LocalBound(index);
+    if (HappensTwice(bound, zone_) || LiesInsideGap(LocalBound(index + 1), zone_)) return false;
+    return !starts_on_monday_ || HasItsMidnights(bound);
   }
   if (kind_ == Kind::kLocalClock) {
     return bucket.millis() == step_ && LocalOf(start, zone_) % step_ == 0;

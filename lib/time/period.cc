@@ -15,7 +15,8 @@
 namespace interlock {
 namespace {
 
-// Of a field, those behind a point included; more are refused, as in Joda.
+// Of a field, those behind a point included; more are refused. As in Joda a plus sign
+// makes room for one more.
 constexpr int kMaxFieldDigits = 10;
 constexpr int64_t kMonthsPerYear = 12;
 // No calendar step is longer than eternity, which has fewer months than this.
@@ -52,14 +53,15 @@ int ReadMillis(Scanner& in, int max_digits) {
 std::optional<Number> ReadNumber(Scanner& in, bool fraction) {
   const int sign = in.Peek() == '-' ? -1 : 1;
   const Scanner::Mark start = in.mark() + (in.PeekDigit() ? 0 : 1);
-  const std::optional<int64_t> whole = in.SignedNumber(kMaxFieldDigits);
+  const int max_digits = kMaxFieldDigits + (in.Peek() == '+' ? 1 : 0);
+  const std::optional<int64_t> whole = in.SignedNumber(max_digits);
   const int digits = whole ? static_cast<int>(in.mark() - start) : 0;
   if (whole && !FitsInt(*whole)) return std::nullopt;
   Number number;
   number.whole = static_cast<int>(whole.value_or(0));
   number.has_point = fraction && (in.Take('.') || in.Take(','));
   if (!whole && !(number.has_point && in.PeekDigit())) return std::nullopt;
-  if (number.has_point) number.millis = sign * ReadMillis(in, kMaxFieldDigits - digits);
+  if (number.has_point) number.millis = sign * ReadMillis(in, max_digits - digits);
   return number;
 }
 

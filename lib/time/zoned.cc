@@ -73,6 +73,12 @@ bool InGap(int64_t local, const absl::TimeZone& zone) {
   return zone.At(SecondOf(local)).kind == absl::TimeZone::TimeInfo::SKIPPED;
 }
 
+bool LiesInsideGap(int64_t local, const absl::TimeZone& zone) {
+  const absl::TimeZone::TimeInfo info = zone.At(SecondOf(local));
+  const bool first = info.pre == info.trans && local % kMillisPerSecond == 0;
+  return info.kind == absl::TimeZone::TimeInfo::SKIPPED && !first;
+}
+
 bool HappensTwice(int64_t local, const absl::TimeZone& zone) {
   return zone.At(SecondOf(local)).kind == absl::TimeZone::TimeInfo::REPEATED;
 }

@@ -36,9 +36,10 @@ int64_t LocalOf(Instant instant, const absl::TimeZone& zone);
 // clocks were put forward. Where it happens twice: the earlier.
 Instant Resolve(int64_t local, const absl::TimeZone& zone);
 
-// Whether the clocks never show `local`, as they were put forward; show it twice, as they
-// were put back.
+// Whether the clocks never show `local`, as they were put forward; the same, but for the
+// gap's first moment; show it twice, as they were put back.
 bool InGap(int64_t local, const absl::TimeZone& zone);
+bool LiesInsideGap(int64_t local, const absl::TimeZone& zone);
 bool HappensTwice(int64_t local, const absl::TimeZone& zone);
 
 // Months since year 0 of the day that `local` lies in.

@@ -65,22 +65,22 @@ class BucketAnswers {
     }
   }
 
-  // Whether Druid puts every instant of this bucket into this bucket: looked at on its
-  // ends, and around each change of the clocks inside of it.
+  // Whether Druid puts every instant of this bucket into this bucket, and none into another
+  // that holds all of it: looked at on its ends, and around each change of the clocks.
   static boolean consistent(Granularity granularity, long time, long start, long end) {
     if (start > time || time >= end || granularity.bucketStart(end) == start) return false;
-    // Where midnight happens twice, the day from the second is part of one from the first.
-    if (granularity.increment(granularity.bucketStart(start - 1)) >= end) return false;
-    List<Long> probes = new ArrayList<>(List.of(start, end - 1));
-    for (long change : changes(granularity.getTimeZone(), start - 1, end)) {
+    List<Long> probes = new ArrayList<>(List.of(start - 1, start, end - 1));
+    for (long change : changes(granularity.getTimeZone(), start - 26 * HOUR, end)) {
       for (long probe = change - 26 * HOUR; probe <= change + 26 * HOUR; probe += HOUR / 4) {
         probes.add(probe);
         probes.add(probe - 1);
       }
     }
     for (long probe : probes) {
-      boolean inside = probe >= start && probe < end;
-      if (inside && granularity.bucketStart(probe) != start) return false;
+      long other = granularity.bucketStart(probe);
+      if (probe >= start && probe < end && other != start) return false;
+      // Where midnight happens twice, the day from the second is part of one from the first.
+      if (probe < start && other < start && granularity.increment(other) >= end) return false;
     }
     return true;
   }
