@@ -37,6 +37,13 @@ struct LoadStatus {
   int64_t unavailable_segments = 0;  // used, visible, not loaded yet
 };
 
+// What decides about the coordinator's own kill duty (druid.coordinator.kill.*).
+struct CoordinatorSettings {
+  std::map<std::string, std::string> properties;  // of the process, as /status/properties has them
+  // Datasources that the duty is limited to, from the dynamic configuration; empty: all.
+  std::vector<std::string> kill_whitelist;
+};
+
 class Cluster {
  public:
   Cluster(ClusterOptions options, std::shared_ptr<HttpTransport> transport);
@@ -80,6 +87,7 @@ class Cluster {
   // JSON text of the rules that apply, defaults last.
   Answer<std::string> GetRules(const std::string& datasource);
   Answer<std::vector<std::string>> ListDatasources();
+  Answer<CoordinatorSettings> GetCoordinatorSettings();
 
   // --- Marks, by id only: `versions` in a body is ignored up to 28 -------------------
   Answer<Marked> MarkUnused(const std::string& datasource, const std::vector<std::string>& ids);

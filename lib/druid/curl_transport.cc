@@ -37,15 +37,38 @@ class CurlTransport::Loop {
     thread_ = std::thread([this] { Run(); });
   }
   ~Loop() {
-    Order({Command::kStop, nullptr});
     {
       const MutexLock lock(mutex_);
       stopped_ = true;
-      stop_.NotifyAll();
+      changed_.NotifyAll();
+    }
+    curl_multi_wakeup(multi_);
+    {
+      MutexLock lock(mutex_);
+      while (inside_ > 0) changed_.Wait(lock);
     }
     thread_.join();
     curl_multi_cleanup(multi_);
   }
+
+  // Around all that other threads do here: the end waits for them.
+  class Visit {
+   public:
+    explicit Visit(Loop& loop) : loop_(loop) {
+      const MutexLock lock(loop_.mutex_);
+      ++loop_.inside_;
+    }
+    ~Visit() {
+      const MutexLock lock(loop_.mutex_);
+      --loop_.inside_;
+      loop_.changed_.NotifyAll();
+    }
+    Visit(const Visit&) = delete;
+    Visit& operator=(const Visit&) = delete;
+
+   private:
+    Loop& loop_;
+  };
 
   void Start(SharedTransfer transfer) { Order({Command::kStart, std::move(transfer)}); }
   void Resume(SharedTransfer transfer) { Order({Command::kResume, std::move(transfer)}); }
@@ -57,13 +80,13 @@ class CurlTransport::Loop {
     while (!stopped_) {
       const auto left = end - std::chrono::steady_clock::now();
       if (left <= left.zero()) return;
-      stop_.WaitFor(lock, left);
+      changed_.WaitFor(lock, left);
     }
   }
 
  private:
   struct Command {
-    enum Kind { kStart, kResume, kCancel, kStop };
+    enum Kind { kStart, kResume, kCancel };
     Kind kind = kStart;
     SharedTransfer transfer;
   };
@@ -71,7 +94,11 @@ class CurlTransport::Loop {
   void Order(Command command) {
     {
       const MutexLock lock(mutex_);
-      commands_.push_back(std::move(command));
+      if (!stopped_) {
+        commands_.push_back(std::move(command));
+      } else if (command.kind == Command::kStart) {
+        command.transfer->FinishUnsent("the transport is being destroyed");
+      }
     }
     curl_multi_wakeup(multi_);
   }
@@ -89,13 +116,13 @@ class CurlTransport::Loop {
   // False when it is time to stop.
   bool ObeyCommands() {
     std::vector<Command> commands;
+    bool go_on = false;
     {
       const MutexLock lock(mutex_);
       std::swap(commands, commands_);
+      go_on = !stopped_;
     }
-    bool go_on = true;
     for (Command& command : commands) {
-      if (command.kind == Command::kStop) go_on = false;
       if (command.kind == Command::kStart) Add(std::move(command.transfer));
       // One that has ended meanwhile is none of `active_`.
       if (command.kind == Command::kResume && active_.count(command.transfer) != 0) {
@@ -142,9 +169,10 @@ class CurlTransport::Loop {
   CURLM* const multi_;
   std::set<SharedTransfer> active_;  // IO thread only
   Mutex mutex_;
-  CondVar stop_;
+  CondVar changed_;
   std::vector<Command> commands_ INTERLOCK_GUARDED_BY(mutex_);
   bool stopped_ INTERLOCK_GUARDED_BY(mutex_) = false;
+  int inside_ INTERLOCK_GUARDED_BY(mutex_) = 0;
   std::thread thread_;
 };
 
@@ -155,9 +183,13 @@ CurlTransport::CurlTransport(CurlTransportOptions options) : options_(std::move(
 
 CurlTransport::~CurlTransport() = default;
 
-void CurlTransport::Pause(std::chrono::milliseconds duration) { loop_->Pause(duration); }
+void CurlTransport::Pause(std::chrono::milliseconds duration) {
+  const Loop::Visit visit(*loop_);
+  loop_->Pause(duration);
+}
 
 HttpReply CurlTransport::Send(const HttpRequest& request) {
+  const Loop::Visit visit(*loop_);
   const auto transfer = std::make_shared<CurlTransfer>(request, options_);
   loop_->Start(transfer);
   std::string body;

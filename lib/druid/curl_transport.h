@@ -7,7 +7,7 @@
 // and receiving. Redirects are not followed, proxies of the environment not used, and
 // nothing is logged: headers carry credentials.
 //
-// Threads: any may Send. The transport must outlive every Send.
+// Threads: any.
 #pragma once
 
 #include <chrono>
@@ -29,7 +29,8 @@ class CurlTransport : public HttpTransport {
   static constexpr int64_t kMaxWaitingBytes = int64_t{1} << 20;
 
   explicit CurlTransport(CurlTransportOptions options);
-  // Ends what is under way (kBroken, or kNotConnected where nothing was sent).
+  // Ends what is under way (kBroken, or kNotConnected where nothing was sent), and waits
+  // for those who asked to leave.
   ~CurlTransport() override;
 
   HttpReply Send(const HttpRequest& request) override;
