@@ -47,9 +47,9 @@ struct Pin {
 struct Reservation {
   std::string id;
   std::string datasource;
-  // What it blocks, condensed; of an ended one, what it held at its end.
+  // What it blocks, condensed; of one that blocks nothing any more, all it was granted.
   std::vector<Interval> intervals;
-  std::vector<Interval> released;  // what it has given back before its end
+  std::vector<Interval> released;  // of one that still blocks: what it has given back
   Mode mode = Mode::kReplace;
   State state = State::kActive;  // at the time of the transaction that read it
   std::string holder;

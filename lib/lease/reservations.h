@@ -126,9 +126,15 @@ inline constexpr int64_t kMostLooked = 20000;
 // BAD_PAGE_TOKEN, INVALID_RESERVATION (`overlapping` without a datasource). Any transaction.
 absl::StatusOr<Listed> List(store::Transaction& tx, const Filter& filter, const Page& page);
 
-// Removes up to `most` reservations that ended before `before`, and gives their number.
-// Their events stay in the audit.
-absl::StatusOr<int64_t> RemoveEnded(store::Transaction& tx, Instant before, int64_t most);
+// Housekeeping, one bounded piece at a time: looks at the next thousand reservations after
+// `after` ("" to begin), writes down which of them have expired, so that their rows no
+// longer stand in anybody's search, and removes those that ended before `before` (and longer ago
+// than kRequestIdKept). Their events stay in the audit.
+struct Swept {
+  int64_t removed = 0;
+  std::string next;  // "" at the end
+};
+absl::StatusOr<Swept> Sweep(store::Transaction& tx, Instant before, const std::string& after);
 
 // --- Work under a reservation -----------------------------------------------------------
 

@@ -1,0 +1,60 @@
+#include <memory>
+#include <utility>
+
+#include "lib/lease/reservations.h"
+
+namespace interlock::lease {
+namespace {
+
+// Writes `body`, which gives a T, and answers with it once it is durable.
+template <class T, class Body>
+void WriteFor(store::Store& store, Done<T> done, Body body) {
+  auto result = std::make_shared<absl::StatusOr<T>>(absl::UnknownError("not run"));
+  store.WriteAsync(
+      [result, body = std::move(body)](store::Transaction& tx) {
+        *result = body(tx);
+        return result->status();
+      },
+      [result, done = std::move(done)](const absl::Status& status) {
+        if (status.ok()) {
+          done(std::move(*result));
+        } else {
+          done(status);
+        }
+      });
+}
+
+}  // namespace
+
+void ReserveAsync(store::Store& store, ReserveRequest request, audit::Caller caller, Limits limits,
+                  Done<Grant> done) {
+  WriteFor<Grant>(store, std::move(done),
+                  [request = std::move(request), caller = std::move(caller), limits](
+                      store::Transaction& tx) { return Reserve(tx, request, caller, limits); });
+}
+
+void RenewAsync(store::Store& store, std::string id, int64_t token, absl::Duration ttl,
+                audit::Caller caller, Limits limits, Done<Reservation> done) {
+  WriteFor<Reservation>(
+      store, std::move(done),
+      [id = std::move(id), token, ttl, caller = std::move(caller), limits](store::Transaction& tx) {
+        return Renew(tx, id, token, ttl, caller, limits);
+      });
+}
+
+void ReleaseAsync(store::Store& store, std::string id, int64_t token, audit::Caller caller,
+                  Done<Reservation> done) {
+  WriteFor<Reservation>(store, std::move(done),
+                        [id = std::move(id), token, caller = std::move(caller)](
+                            store::Transaction& tx) { return Release(tx, id, token, caller); });
+}
+
+void ForceReleaseAsync(store::Store& store, std::string id, audit::Caller caller,
+                       Done<Reservation> done) {
+  WriteFor<Reservation>(store, std::move(done),
+                        [id = std::move(id), caller = std::move(caller)](store::Transaction& tx) {
+                          return ForceRelease(tx, id, caller);
+                        });
+}
+
+}  // namespace interlock::lease

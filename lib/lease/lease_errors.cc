@@ -1,0 +1,216 @@
+#include "lib/lease/lease_errors.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "lib/time/status_reason.h"
+
+namespace interlock::lease {
+namespace {
+
+// Holders named one by one in an error; beyond it their number is said.
+constexpr size_t kMostBlockers = 20;
+
+std::string Describe(const Held& held) {
+  std::string text = absl::StrCat("held by ", held.holder);
+  if (!held.purpose.empty()) absl::StrAppend(&text, " (", held.purpose, ")");
+  absl::StrAppend(&text, " since ", held.since.ToString());
+  if (!held.orphaned) {
+    return absl::StrCat(text, " until ", held.until.ToString(), ", reservation ",
+                        held.reservation_id);
+  }
+  return absl::StrCat(text, ", reservation ", held.reservation_id, ", which ended, but its work ",
+                      held.work_id, held.link.empty() ? "" : absl::StrCat(" (", held.link, ")"),
+                      " is not settled: it blocks until that is proven or abandoned");
+}
+
+Metadata DetailsOf(const std::vector<Held>& all) {
+  const Held& held = all.front();
+  Metadata details = {{"reservation", held.reservation_id},
+                      {"holder", held.holder},
+                      {"purpose", held.purpose},
+                      {"mode", std::string(NameOf(held.mode))},
+                      {"since", held.since.ToString()},
+                      {"until", held.until.ToString()},
+                      {"interval", held.interval.ToString()},
+                      {"orphaned", held.orphaned ? "true" : "false"},
+                      {"count", absl::StrCat(all.size())}};
+  if (held.orphaned) {
+    details["work"] = held.work_id;
+    details["link"] = held.link;
+  }
+  return details;
+}
+
+// When all that is in the way will have ended by itself, if nobody renews.
+std::optional<absl::Duration> Wait(const std::vector<Held>& all, Instant now) {
+  absl::Duration longest = absl::ZeroDuration();
+  for (const Held& held : all) {
+    if (held.orphaned) return std::nullopt;
+    longest = std::max(longest, held.until - now);
+  }
+  return longest;
+}
+
+Metadata Naming(const Reservation& reservation) {
+  return {{"reservation", reservation.id},
+          {"holder", reservation.holder},
+          {"token", absl::StrCat(reservation.token)}};
+}
+
+absl::Status Lost(const Reservation& reservation, absl::string_view reason, absl::string_view what,
+                  Metadata metadata) {
+  return WithReason(
+      absl::FailedPreconditionError(absl::StrCat("reservation ", reservation.id, " ", what)),
+      reason, std::move(metadata));
+}
+
+}  // namespace
+
+absl::Status HeldError(const std::string& datasource, const std::vector<Held>& held, Instant now) {
+  const std::string first = absl::StrCat(datasource, " ", held.front().interval.ToString(), " is ",
+                                         Describe(held.front()));
+  const std::string more =
+      held.size() > 1 ? absl::StrCat("; and ", held.size() - 1, " more") : std::string();
+  absl::Status status =
+      WithReason(absl::FailedPreconditionError(first + more), "HELD", DetailsOf(held));
+  for (size_t i = 0; i < held.size() && i < kMostBlockers; ++i) {
+    AddBlocker(status, held[i].orphaned ? "ORPHANED" : "HELD",
+               absl::StrCat(datasource, "/", held[i].interval.ToString()), Describe(held[i]));
+  }
+  const std::optional<absl::Duration> wait = Wait(held, now);
+  return wait.has_value() ? WithRetryAfter(std::move(status), absl::ToChronoMilliseconds(*wait))
+                          : status;
+}
+
+absl::Status RequestIdReused(absl::string_view request_id, absl::string_view reservation_id,
+                             const std::vector<std::string>& differences) {
+  return WithReason(
+      absl::InvalidArgumentError(absl::StrCat(
+          "request id ", request_id, " was used for reservation ", reservation_id,
+          " with another request: ", absl::StrJoin(differences, "; "), ". Use an id of its own")),
+      "REQUEST_ID_REUSED",
+      {{"request_id", std::string(request_id)},
+       {"reservation", std::string(reservation_id)},
+       {"differs", absl::StrJoin(differences, "; ")}});
+}
+
+absl::Status InvalidReservation() {
+  return WithReason(absl::InvalidArgumentError("the request can't be a reservation"),
+                    "INVALID_RESERVATION");
+}
+
+absl::Status RequestBeyondLimit(absl::string_view limit, absl::string_view allowed,
+                                absl::string_view asked) {
+  return WithReason(absl::InvalidArgumentError(absl::StrCat(
+                        limit, " is ", asked, ", the limit of this server is ", allowed)),
+                    "LIMIT_EXCEEDED",
+                    {{"limit", std::string(limit)},
+                     {"allowed", std::string(allowed)},
+                     {"asked", std::string(asked)}});
+}
+
+absl::Status TooManyLive(absl::string_view limit, int64_t allowed, absl::string_view of) {
+  return WithReason(absl::ResourceExhaustedError(
+                        absl::StrCat(of, " has ", allowed, " live reservations already, which is ",
+                                     limit, " of this server: release some")),
+                    "LIMIT_EXCEEDED",
+                    {{"limit", std::string(limit)}, {"allowed", absl::StrCat(allowed)}});
+}
+
+absl::Status UnknownReservation(absl::string_view id) {
+  return WithReason(
+      absl::NotFoundError(absl::StrCat("there is no reservation ", id,
+                                       ", or it ended so long ago that it was removed")),
+      "UNKNOWN_RESERVATION", {{"reservation", std::string(id)}});
+}
+
+absl::Status ForeignToken(const Reservation& reservation, int64_t shown) {
+  Metadata metadata = Naming(reservation);
+  metadata["shown"] = absl::StrCat(shown);
+  return Lost(reservation, "STALE_TOKEN",
+              absl::StrCat("has token ", reservation.token, ", not ", shown), std::move(metadata));
+}
+
+absl::Status StaleToken(const Reservation& reservation, const Held& later, int64_t later_token) {
+  Metadata metadata = Naming(reservation);
+  metadata["later"] = later.reservation_id;
+  metadata["later_holder"] = later.holder;
+  metadata["later_token"] = absl::StrCat(later_token);
+  return Lost(reservation, "STALE_TOKEN",
+              absl::StrCat("with token ", reservation.token, " has ended (",
+                           NameOf(reservation.state), "), and ", later.interval.ToString(), " is ",
+                           Describe(later), ", token ", later_token),
+              std::move(metadata));
+}
+
+absl::Status Superseded(const Reservation& reservation, const Held& later) {
+  Metadata metadata = Naming(reservation);
+  metadata["later"] = later.reservation_id;
+  metadata["later_holder"] = later.holder;
+  return Lost(reservation, "SUPERSEDED",
+              absl::StrCat("has ended, and ", later.interval.ToString(), " is ", Describe(later)),
+              std::move(metadata));
+}
+
+absl::Status Ended(const Reservation& reservation) {
+  const Instant at = reservation.ended.value_or(reservation.deadline);
+  Metadata metadata = Naming(reservation);
+  metadata["ended"] = at.ToString();
+  const bool expired = reservation.state == State::kExpired;
+  const bool forced = reservation.state == State::kForced;
+  return Lost(reservation, NameOf(reservation.state),
+              absl::StrCat(expired  ? "expired"
+                           : forced ? "was ended by an admin"
+                                    : "was released",
+                           " at ", at.ToString(), ": reserve anew, with another request id"),
+              std::move(metadata));
+}
+
+absl::Status OutsideReservation(const Reservation& reservation, absl::string_view asked) {
+  Metadata metadata = Naming(reservation);
+  metadata["asked"] = std::string(asked);
+  return Lost(
+      reservation, "OUTSIDE_RESERVATION",
+      absl::StrCat("does not hold all of ", asked, " (datasource ", reservation.datasource, ")"),
+      std::move(metadata));
+}
+
+absl::Status WorkUnsettled(const Reservation& reservation, const Pin& pin) {
+  Metadata metadata = Naming(reservation);
+  metadata["work"] = pin.work_id;
+  metadata["link"] = pin.link;
+  return Lost(reservation, "WORK_UNSETTLED",
+              absl::StrCat("can't give back ", pin.interval.ToString(), ": work ", pin.work_id,
+                           " there is not settled"),
+              std::move(metadata));
+}
+
+absl::Status WorkPinnedElsewhere(absl::string_view work_id, absl::string_view reservation_id) {
+  return WithReason(absl::FailedPreconditionError(
+                        absl::StrCat("work ", work_id, " is pinned already, under reservation ",
+                                     reservation_id, " or to another interval")),
+                    "WORK_PINNED_ELSEWHERE",
+                    {{"work", std::string(work_id)}, {"reservation", std::string(reservation_id)}});
+}
+
+absl::Status UnknownWork(absl::string_view work_id) {
+  return WithReason(absl::NotFoundError(absl::StrCat("no work ", work_id, " is unsettled")),
+                    "UNKNOWN_WORK", {{"work", std::string(work_id)}});
+}
+
+absl::Status ReasonRequired(absl::string_view what_for) {
+  return WithReason(absl::InvalidArgumentError(
+                        absl::StrCat("say why: ", what_for, " needs a reason, which is kept")),
+                    "REASON_REQUIRED");
+}
+
+absl::Status BadPageToken(absl::string_view token) {
+  return WithReason(
+      absl::InvalidArgumentError(absl::StrCat("'", token, "' is no page token of this list")),
+      "BAD_PAGE_TOKEN");
+}
+
+}  // namespace interlock::lease
