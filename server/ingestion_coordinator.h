@@ -9,7 +9,7 @@ namespace interlock::server {
 class IngestionCoordinatorService final : public v1::IngestionCoordinator::CallbackService {
  public:
   // All must outlive the service.
-  explicit IngestionCoordinatorService(ReserveInterval& reserve) : reserve_(reserve) {}
+  explicit IngestionCoordinatorService(ReserveIntervalCall& reserve) : reserve_(reserve) {}
 
   grpc::ServerUnaryReactor* ReserveInterval(grpc::CallbackServerContext* context,
                                             const v1::ReserveIntervalRequest* request,
@@ -18,7 +18,7 @@ class IngestionCoordinatorService final : public v1::IngestionCoordinator::Callb
   }
 
  private:
-  class ReserveInterval& reserve_;
+  ReserveIntervalCall& reserve_;
 };
 
 }  // namespace interlock::server

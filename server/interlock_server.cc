@@ -110,7 +110,7 @@ class InterlockServer::Parts {
   absl::Status Listen() {
     const lease::Limits limits = LeaseLimits(config_.limits());
     const absl::Duration ttl = FromProto(config_.limits().default_ttl());
-    reserve_ = std::make_unique<ReserveInterval>(*store_, metrics_, limits, ttl);
+    reserve_ = std::make_unique<ReserveIntervalCall>(*store_, metrics_, limits, ttl);
     coordinator_service_ = std::make_unique<IngestionCoordinatorService>(*reserve_);
     reservations_service_ = std::make_unique<ReservationsService>(*store_, limits, ttl);
     std::vector<grpc::Service*> services = unbuilt_.All();
@@ -146,7 +146,7 @@ class InterlockServer::Parts {
   std::unique_ptr<store::SqliteStore> store_;
   std::unique_ptr<simulator::Simulator> simulator_;
   std::unique_ptr<druid::Cluster> cluster_;
-  std::unique_ptr<ReserveInterval> reserve_;
+  std::unique_ptr<ReserveIntervalCall> reserve_;
   std::unique_ptr<IngestionCoordinatorService> coordinator_service_;
   std::unique_ptr<ReservationsService> reservations_service_;
   UnbuiltServices unbuilt_;

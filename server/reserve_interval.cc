@@ -30,11 +30,11 @@ std::string ResultOf(const absl::Status& status) {
 
 }  // namespace
 
-ReserveInterval::ReserveInterval(store::Store& store, Metrics& metrics, lease::Limits limits,
+ReserveIntervalCall::ReserveIntervalCall(store::Store& store, Metrics& metrics, lease::Limits limits,
                                  absl::Duration default_ttl)
     : store_(store), metrics_(metrics), limits_(limits), default_ttl_(default_ttl) {}
 
-absl::StatusOr<lease::ReserveRequest> ReserveInterval::Validate(
+absl::StatusOr<lease::ReserveRequest> ReserveIntervalCall::Validate(
     const grpc::CallbackServerContext& context, const v1::ReserveIntervalRequest& request,
     v1::ReserveIntervalResponse& response) const {
   if (request.has_wait() && FromProto(request.wait()) > absl::ZeroDuration())
@@ -75,7 +75,7 @@ absl::StatusOr<lease::ReserveRequest> ReserveInterval::Validate(
   return reserve;
 }
 
-grpc::ServerUnaryReactor* ReserveInterval::Call(grpc::CallbackServerContext* context,
+grpc::ServerUnaryReactor* ReserveIntervalCall::Call(grpc::CallbackServerContext* context,
                                                 const v1::ReserveIntervalRequest* request,
                                                 v1::ReserveIntervalResponse* response) {
   auto* reactor = context->DefaultReactor();
@@ -107,7 +107,7 @@ grpc::ServerUnaryReactor* ReserveInterval::Call(grpc::CallbackServerContext* con
 }
 
 // What would be granted and what would not, with nothing stored.
-void ReserveInterval::Plan(const lease::ReserveRequest& request, grpc::ServerUnaryReactor* reactor,
+void ReserveIntervalCall::Plan(const lease::ReserveRequest& request, grpc::ServerUnaryReactor* reactor,
                            v1::ReserveIntervalResponse* response) {
   reactor->Finish(ToGrpc(store_.Read([&](store::Transaction& tx) {
     auto held = lease::FindHeld(tx, request.datasource, request.mode, request.intervals);

@@ -10,10 +10,10 @@
 
 namespace interlock::server {
 
-class ReserveInterval {
+class ReserveIntervalCall {
  public:
   // `store` and `metrics` must outlive it.
-  ReserveInterval(store::Store& store, Metrics& metrics, lease::Limits limits,
+  ReserveIntervalCall(store::Store& store, Metrics& metrics, lease::Limits limits,
                   absl::Duration default_ttl);
 
   grpc::ServerUnaryReactor* Call(grpc::CallbackServerContext* context,
