@@ -1,5 +1,6 @@
 #include "tests/proto/api_facts.h"
 
+#include <initializer_list>
 #include <sstream>
 
 namespace interlock::api {
@@ -75,6 +76,12 @@ void AddService(const ServiceDescriptor& service, Facts& facts) {
   }
 }
 
+std::string Joined(std::initializer_list<std::string> parts) {
+  std::string text;
+  for (const auto& part : parts) text += part;
+  return text;
+}
+
 bool Has(const Facts& facts, const std::string& key) { return facts.count(key) != 0; }
 
 // True if the number and the name of a field or value that is gone can't come to mean
@@ -103,7 +110,7 @@ Facts FactsOf(const std::vector<const FileDescriptor*>& files) {
 
 std::string Print(const Facts& facts) {
   std::string text;
-  for (const auto& [key, value] : facts) text += key + ": " + value + "\n";
+  for (const auto& [key, value] : facts) text.append(key).append(": ").append(value).append("\n");
   return text;
 }
 
@@ -122,9 +129,10 @@ std::vector<std::string> Breaks(const Facts& before, const Facts& after) {
   for (const auto& [key, value] : before) {
     const auto now = after.find(key);
     if (now == after.end()) {
-      if (!IsReserved(key, value, after)) breaks.push_back(key + " is gone; it was: " + value);
+      if (!IsReserved(key, value, after))
+        breaks.push_back(Joined({key, " is gone; it was: ", value}));
     } else if (now->second != value) {
-      breaks.push_back(key + " was: " + value + "; is now: " + now->second);
+      breaks.push_back(Joined({key, " was: ", value, "; is now: ", now->second}));
     }
   }
   return breaks;
