@@ -14,6 +14,10 @@ namespace {
 constexpr int64_t kMonthsPerYear = 12;
 constexpr int64_t kFirstMonday = 4 * kMillisPerDay;  // 1970-01-05
 constexpr int kLastDayOfEveryMonth = 28;
+// Longer than any use, and short enough for bounds beyond eternity's ends to be counted.
+constexpr int64_t kLongestStepYears = 100'000;
+constexpr int64_t kLongestStepMonths = kLongestStepYears * kMonthsPerYear;
+constexpr int64_t kLongestStepMillis = kLongestStepYears * 365 * kMillisPerDay;
 
 struct Named {
   absl::string_view name;
@@ -52,7 +56,10 @@ Fields FieldsOf(const Period& p) {
   return fields;
 }
 
-absl::Status NotPositive(const Period& period) { return MalformedPeriod(period.ToString(), 1); }
+absl::Status TooLong(absl::string_view found) {
+  return UnsupportedGranularity(
+      found, absl::StrCat("it is longer than ", kLongestStepYears, " years; ALL would do"));
+}
 
 }  // namespace
 
@@ -76,6 +83,7 @@ absl::StatusOr<Granularity> Granularity::FromName(absl::string_view name) {
 absl::StatusOr<Granularity> Granularity::OfDuration(int64_t millis, Instant origin) {
   const std::string found = absl::StrCat("duration ", millis, " ms");
   if (millis <= 0) return UnsupportedGranularity(found, "it must be longer than nothing");
+  if (millis > kLongestStepMillis) return TooLong(found);
   if (origin.millis() % millis != 0) {
     return UnsupportedGranularity(
         absl::StrCat(found, " from ", origin.ToString()),
@@ -90,53 +98,80 @@ absl::StatusOr<Granularity> Granularity::OfDuration(int64_t millis, Instant orig
 absl::StatusOr<Granularity> Granularity::OfPeriod(const Period& period, const std::string& zone,
                                                   std::optional<Instant> origin) {
   const Fields fields = FieldsOf(period);
-  if (fields.count == 0 || fields.negative) return NotPositive(period);
+  if (fields.count == 0 || fields.negative) return PeriodNotPositive(period.ToString());
   const absl::StatusOr<absl::TimeZone> loaded = LoadZone(zone);
   if (!loaded.ok()) return loaded.status();
+  if (origin && (*origin < Instant::kMin || *origin > Instant::kMax)) {
+    return OutsideEternity(origin->ToString());
+  }
   Granularity g;
   g.period_ = period;
   g.zone_ = *loaded;
   g.zone_name_ = g.zone_ == absl::UTCTimeZone() ? "UTC" : zone;
   g.origin_ = origin;
-  const bool fixed_zone = HasFixedOffset(g.zone_);
-  const int64_t local_origin = origin ? LocalOf(*origin, g.zone_) : 0;
-  const int64_t first = origin ? origin->millis() : Resolve(0, g.zone_).millis();
-  const int64_t months = period.years() * kMonthsPerYear + period.months();
-  const std::optional<int64_t> millis = period.FixedMillis();
-  if (fields.count > 1) {
-    if (!millis || !fixed_zone) {
-      return UnsupportedGranularity(
-          g.ToString(), "a period of several fields has no fixed length here; one field would do");
-    }
-    g.SetElapsed(*millis, first);
-  } else if (months > 0) {
-    if (DayOfMonth(local_origin) > kLastDayOfEveryMonth) {
-      return UnsupportedGranularity(
-          g.ToString(), "not every month has the day of its origin; one up to the 28th would do");
-    }
-    g.SetCalendar(Kind::kMonths, months, local_origin);
-  } else if (period.weeks() > 0 || period.days() > 0) {
-    const bool monday = period.weeks() == 1 && !origin;
-    g.starts_on_monday_ = monday;
-    g.SetCalendar(Kind::kDays, *millis, monday ? kFirstMonday : local_origin);
-    if (fixed_zone) g.SetElapsed(*millis, first + (monday ? kFirstMonday : 0));
-  } else {
-    const bool clock = !origin && !fixed_zone && period.millis() == 0 &&
-                       period.hours() + period.minutes() + period.seconds() == 1;
-    g.SetElapsed(*millis, first);
-    g.counts_hours_ = period.hours() > 1 || (period.hours() == 1 && origin.has_value());
-    if (clock) g.SetCalendar(Kind::kLocalClock, *millis, 0);
+  const bool months = period.years() > 0 || period.months() > 0;
+  const bool days = period.weeks() > 0 || period.days() > 0;
+  const absl::Status cut = fields.count > 1 ? g.CutBySum()
+                           : months         ? g.CutByMonths()
+                           : days           ? g.CutByDays()
+                                            : g.CutByClock();
+  if (!cut.ok()) return cut;
+  if (g.step_ > (g.kind_ == Kind::kMonths ? kLongestStepMonths : kLongestStepMillis)) {
+    return TooLong(g.ToString());
   }
   return g;
 }
 
-void Granularity::SetElapsed(int64_t step, int64_t anchor) {
-  kind_ = Kind::kElapsed;
-  step_ = step;
-  anchor_ = anchor;
+int64_t Granularity::LocalOrigin() const { return origin_ ? LocalOf(*origin_, zone_) : 0; }
+
+Instant Granularity::FirstBound() const { return origin_ ? *origin_ : Resolve(0, zone_); }
+
+// Druid itself walks from the origin, bucket by bucket, where the sum has no fixed length.
+absl::Status Granularity::CutBySum() {
+  const std::optional<int64_t> millis = period_.FixedMillis();
+  if (!millis || !HasFixedOffset(zone_)) {
+    return UnsupportedGranularity(
+        ToString(), "a period of several fields has no fixed length here; one field would do");
+  }
+  Cut(Kind::kElapsed, *millis, FirstBound().millis());
+  return absl::OkStatus();
 }
 
-void Granularity::SetCalendar(Kind kind, int64_t step, int64_t anchor) {
+absl::Status Granularity::CutByMonths() {
+  if (DayOfMonth(LocalOrigin()) > kLastDayOfEveryMonth) {
+    return UnsupportedGranularity(
+        ToString(), "not every month has the day of its origin; one up to the 28th would do");
+  }
+  Cut(Kind::kMonths, period_.years() * kMonthsPerYear + period_.months(), LocalOrigin());
+  return absl::OkStatus();
+}
+
+absl::Status Granularity::CutByDays() {
+  starts_on_monday_ = period_.weeks() == 1 && !origin_;
+  const int64_t shift = starts_on_monday_ ? kFirstMonday : 0;
+  if (HasFixedOffset(zone_)) {
+    Cut(Kind::kElapsed, *period_.FixedMillis(), FirstBound().millis() + shift);
+  } else {
+    Cut(Kind::kDays, *period_.FixedMillis(), LocalOrigin() + shift);
+  }
+  return absl::OkStatus();
+}
+
+// One hour, one minute or one second follows the clocks. Their multiples, and whatever has
+// an origin, count from a first bound.
+absl::Status Granularity::CutByClock() {
+  const bool one = period_.hours() + period_.minutes() + period_.seconds() == 1;
+  const int64_t millis = *period_.FixedMillis();
+  counts_hours_ = period_.hours() > 1 || (period_.hours() == 1 && origin_.has_value());
+  if (one && !origin_ && !HasFixedOffset(zone_)) {
+    Cut(Kind::kLocalClock, millis, 0);
+  } else {
+    Cut(Kind::kElapsed, millis, FirstBound().millis());
+  }
+  return absl::OkStatus();
+}
+
+void Granularity::Cut(Kind kind, int64_t step, int64_t anchor) {
   kind_ = kind;
   step_ = step;
   anchor_ = anchor;

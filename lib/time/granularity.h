@@ -41,10 +41,11 @@ class Granularity {
 
   // A calendar in an IANA time zone. Without an origin, multiples count from 1970-01-01
   // in the zone, and a single week begins on Monday.
-  // INVALID_ARGUMENT for an unknown zone or a period that is not positive; UNIMPLEMENTED
+  // INVALID_ARGUMENT for a zone that is unknown (TIME_ZONE_UNKNOWN) and a period that is
+  // empty or has a field below zero (PERIOD_NOT_POSITIVE); UNIMPLEMENTED
   // (GRANULARITY_UNSUPPORTED) for what Druid can only walk through bucket by bucket:
-  // several fields with months or in a zone whose offset changes, and months or years from
-  // the 29th or later.
+  // several fields with months or in a zone whose offset changes, months or years from the
+  // 29th or later; and for more than 100 000 years.
   static absl::StatusOr<Granularity> OfPeriod(const Period& period, const std::string& zone = "UTC",
                                               std::optional<Instant> origin = std::nullopt);
 
@@ -117,8 +118,14 @@ class Granularity {
   Granularity() = default;
   static Granularity Simple(Kind kind);
 
-  void SetElapsed(int64_t step, int64_t anchor);
-  void SetCalendar(Kind kind, int64_t step, int64_t anchor);
+  // OfPeriod, by what the period is made of.
+  absl::Status CutBySum();
+  absl::Status CutByMonths();
+  absl::Status CutByDays();
+  absl::Status CutByClock();
+  void Cut(Kind kind, int64_t step, int64_t anchor);
+  int64_t LocalOrigin() const;
+  Instant FirstBound() const;
 
   // Bound number `index` of a calendar of days or months.
   int64_t LocalBound(int64_t index) const;

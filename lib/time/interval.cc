@@ -73,7 +73,9 @@ Period LengthOf(IsoPrecision precision) {
 
 absl::StatusOr<Interval> Interval::Of(Instant start, Instant end) {
   if (end < start) return EndsBeforeStart(start.ToString(), end.ToString());
-  return Interval(start, end);
+  const Interval interval(start, end);
+  if (start < Instant::kMin || end > Instant::kMax) return OutsideEternity(interval.ToString());
+  return interval;
 }
 
 absl::StatusOr<Interval> Interval::Parse(absl::string_view text) {

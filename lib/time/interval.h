@@ -25,8 +25,13 @@ class Interval {
   // [epoch, epoch), empty.
   constexpr Interval() = default;
 
-  // INVALID_ARGUMENT (INTERVAL_ENDS_BEFORE_START) where end < start.
+  // INVALID_ARGUMENT (INTERVAL_ENDS_BEFORE_START, INSTANT_OUTSIDE_ETERNITY).
   static absl::StatusOr<Interval> Of(Instant start, Instant end);
+
+  // From the earlier of the two to the later.
+  static constexpr Interval Between(Instant a, Instant b) {
+    return a < b ? Interval(a, b) : Interval(b, a);
+  }
 
   // `start/end`, `start/period` or `period/end`; an instant without an offset is UTC, and
   // takes nothing over from the other side. The form with `_` of Druid's paths is not one.
@@ -55,6 +60,11 @@ class Interval {
   // An empty interval overlaps what it lies inside of, not what it merely touches.
   constexpr bool Overlaps(const Interval& other) const {
     return start_ < other.end_ && other.start_ < end_;
+  }
+  // They overlap, and each has a part that the other has not: as a week that goes on into
+  // the next month and that month do.
+  constexpr bool Crosses(const Interval& other) const {
+    return Overlaps(other) && !Contains(other) && !other.Contains(*this);
   }
   // They touch without overlapping.
   constexpr bool Abuts(const Interval& other) const {

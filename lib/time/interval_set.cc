@@ -7,7 +7,7 @@ namespace interlock {
 namespace {
 
 void Append(std::vector<Interval>& out, Instant start, Instant end) {
-  if (start < end) out.push_back(*Interval::Of(start, end));
+  if (start < end) out.push_back(Interval::Between(start, end));
 }
 
 }  // namespace
@@ -20,7 +20,7 @@ std::vector<Interval> Condense(std::vector<Interval> intervals) {
     if (out.empty() || out.back().end() < next.start()) {
       out.push_back(next);
     } else if (out.back().end() < next.end()) {
-      out.back() = *Interval::Of(out.back().start(), next.end());
+      out.back() = Interval::Between(out.back().start(), next.end());
     }
   }
   return out;

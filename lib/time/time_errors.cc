@@ -84,12 +84,20 @@ absl::Status UnknownGranularity(absl::string_view found) {
       "GRANULARITY_UNKNOWN");
 }
 
+absl::Status PeriodNotPositive(absl::string_view found) {
+  return WithReason(absl::InvalidArgumentError(absl::StrCat(
+                        "granularity ", Quote(found),
+                        " has no length, or a field below zero; a period such as P1D would do")),
+                    "PERIOD_NOT_POSITIVE");
+}
+
 absl::Status UnknownTimeZone(absl::string_view found) {
   return WithReason(
       absl::InvalidArgumentError(absl::StrCat(
           "time zone ", Quote(found),
-          " is unknown; an IANA name such as America/New_York, or an offset such as +02:00, "
-          "would do")),
+          " is unknown here, and Druid would take UTC for one that it does not know; an IANA name "
+          "such as America/New_York, or an offset such as +02:00, would do (this machine's time "
+          "zone database is looked in)")),
       "TIME_ZONE_UNKNOWN");
 }
 

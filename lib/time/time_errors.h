@@ -27,6 +27,8 @@ absl::Status MalformedInterval(absl::string_view found, absl::string_view why);
 absl::Status EndsBeforeStart(absl::string_view start, absl::string_view end);
 // INVALID_ARGUMENT, GRANULARITY_UNKNOWN: lists the names there are.
 absl::Status UnknownGranularity(absl::string_view found);
+// INVALID_ARGUMENT, PERIOD_NOT_POSITIVE
+absl::Status PeriodNotPositive(absl::string_view found);
 // INVALID_ARGUMENT, TIME_ZONE_UNKNOWN
 absl::Status UnknownTimeZone(absl::string_view found);
 // UNIMPLEMENTED, GRANULARITY_UNSUPPORTED: Druid takes it, but cuts time by it in a way

@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/time/civil_time.h"
 #include "lib/time/scanner.h"
 #include "lib/time/time_errors.h"
@@ -38,18 +40,25 @@ std::optional<int> ReadOffsetSeconds(absl::string_view name) {
   return sign * (*hours * 3600 + *minutes * 60);
 }
 
+// The loader also takes paths, `localtime`, and folders beside the names proper: answers
+// that depend on the machine, or that Druid does not know.
+bool LooksLikeIana(absl::string_view name) {
+  if (name.empty() || !absl::ascii_isupper(name.front()) || name == "Factory") return false;
+  for (const char c : name) {
+    if (!absl::ascii_isalnum(c) && c != '/' && c != '_' && c != '-' && c != '+') return false;
+  }
+  return !absl::StartsWith(name, "Fixed/");
+}
+
 }  // namespace
 
 absl::StatusOr<absl::TimeZone> LoadZone(absl::string_view name) {
-  if (name == "UTC" || name == "Etc/UTC" || name == "Z") return absl::UTCTimeZone();
+  if (name == "UTC" || name == "Etc/UTC") return absl::UTCTimeZone();
   if (const std::optional<int> offset = ReadOffsetSeconds(name)) {
     return *offset == 0 ? absl::UTCTimeZone() : absl::FixedTimeZone(*offset);
   }
   absl::TimeZone zone;
-  // "localtime" and paths would make the answer depend on the machine.
-  const bool is_name = name.find("..") == absl::string_view::npos && !name.empty() &&
-                       name.front() != '/' && name.front() != ':' && name != "localtime";
-  if (is_name && absl::LoadTimeZone(std::string(name), &zone)) return zone;
+  if (LooksLikeIana(name) && absl::LoadTimeZone(std::string(name), &zone)) return zone;
   return UnknownTimeZone(name);
 }
 

@@ -24,7 +24,8 @@ constexpr int64_t FloorDiv(int64_t value, int64_t unit) {
   return value / unit - (value % unit < 0 ? 1 : 0);
 }
 
-// An IANA name, `UTC`, or an offset `+02`, `+02:00`, `-0330`. TIME_ZONE_UNKNOWN otherwise.
+// An IANA name, `UTC`, or an offset `+02`, `+02:00`, `-0330`, letter case as written there.
+// TIME_ZONE_UNKNOWN otherwise, where Druid would silently take UTC (DateTimes.java).
 absl::StatusOr<absl::TimeZone> LoadZone(absl::string_view name);
 
 // Whether the zone's offset never changes.

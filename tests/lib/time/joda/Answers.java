@@ -188,7 +188,7 @@ public class Answers {
   // Sections
 
   static void instants(PrintWriter out) {
-    for (int n = 0; n < 1200; ++n) {
+    for (int n = 0; n < 1100; ++n) {
       String text = maybeSpoilt(instantText());
       out.println(text + "\t" + orRefused(() -> {
         long millis = DateTimes.of(text).getMillis();

@@ -123,7 +123,7 @@ class BucketAnswers {
         String day = Answers.chance(50) ? "P1D" : "PT1H";
         if (Answers.chance(30)) bucket(out, day, zone, null, near(change));
       }
-      for (int n = 0; n < 30; ++n) {
+      for (int n = 0; n < 15; ++n) {
         bucket(out, somePeriod(), zone, someOrigin(zone), uniform(FIRST, LAST));
       }
     }
@@ -139,7 +139,7 @@ class BucketAnswers {
   // How many buckets Druid walks through for an interval, with the first one's start and
   // the last one's end. Only where all of them are consistent.
   static void counts(PrintWriter out) {
-    for (int row = 0; row < 400; ++row) {
+    for (int row = 0; row < 300; ++row) {
       Answers.orRefused(() -> count(out));
     }
   }
