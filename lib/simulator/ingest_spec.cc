@@ -36,6 +36,10 @@ absl::Status ReadMode(const JsonValue& io, IngestSpec& spec) {
 absl::Status ReadTuning(const JsonValue* tuning, IngestSpec& spec) {
   spec.max_parse_exceptions = std::numeric_limits<int32_t>::max();
   static const JsonValue kNothing(rapidjson::kObjectType);
+  if (tuning != nullptr && FindString(*tuning, "type") != "index_parallel") {
+    return UnknownType(FindString(*tuning, "type"), kTuningClass, "compaction, index_parallel",
+                       "tuningConfig");
+  }
   if (tuning == nullptr) tuning = &kNothing;
   absl::StatusOr<bool> strict = BoolField(*tuning, "reportParseExceptions", false);
   if (!strict.ok()) return strict.status();

@@ -43,6 +43,7 @@ class Reader {
     } else if (!Allowed(*time)) {
       ++input_.thrown_away;
     } else {
+      if (HasBadMetric(*record)) ++input_.with_error;
       input_.rows.push_back({*time, *std::move(record)});
     }
   }
@@ -66,6 +67,16 @@ class Reader {
       return spec_.missing_timestamp;
     }
     return ReadTime(found->second, spec_.timestamp_format);
+  }
+
+  bool HasBadMetric(const std::map<std::string, Cell>& record) const {
+    for (const MetricSpec& metric : spec_.metrics) {
+      const auto found = record.find(metric.field);
+      if (found == record.end() || !std::holds_alternative<std::string>(found->second)) continue;
+      double number = 0;
+      if (!absl::SimpleAtod(AsText(found->second), &number)) return true;
+    }
+    return false;
   }
 
   bool Allowed(Instant time) const {
@@ -121,7 +132,8 @@ absl::StatusOr<Input> ReadInput(const IngestSpec& spec, const SegmentTable& tabl
   Input input = reader.Finish();
   if (input.unparseable > spec.max_parse_exceptions) {
     return absl::FailedPreconditionError(
-        absl::StrCat("Max parse exceptions[", spec.max_parse_exceptions, "] exceeded"));
+        absl::StrCat("org.apache.druid.java.util.common.RE: Max parse exceptions[",
+                     spec.max_parse_exceptions, "] exceeded\n"));
   }
   return input;
 }

@@ -26,6 +26,7 @@ struct Input {
   int64_t bytes = 0;
   int64_t thrown_away = 0;
   int64_t unparseable = 0;
+  int64_t with_error = 0;                // of the rows: a metric's input was no number
   std::optional<int64_t> segments_read;  // of a druid source
 };
 

@@ -54,18 +54,9 @@ int64_t MarkUsed(World& world, const std::string& datasource, const MarkFilter& 
   return changed;
 }
 
-std::vector<std::string> UnknownIds(const World& world, const std::string& datasource,
-                                    const MarkFilter& filter) {
-  std::vector<std::string> unknown;
-  for (const std::string& id : filter.ids.value_or(std::vector<std::string>())) {
-    if (world.segments.Find(datasource, id) == nullptr) unknown.push_back(id);
-  }
-  return unknown;
-}
-
 bool MarkOne(World& world, const std::string& datasource, const std::string& id, bool used) {
   Segment* segment = world.segments.Find(datasource, id);
-  if (segment == nullptr || segment->used == used) return false;
+  if (segment == nullptr) return false;
   world.segments.Mark(*segment, used, world.now());
   world.SegmentsChanged(datasource);
   return true;

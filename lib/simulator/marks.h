@@ -24,11 +24,8 @@ int64_t MarkUnused(World& world, const std::string& datasource, const MarkFilter
 // Only what no higher used version hides comes back, and only changes count.
 int64_t MarkUsed(World& world, const std::string& datasource, const MarkFilter& filter);
 
-// Ids that the datasource does not have, of those in the filter.
-std::vector<std::string> UnknownIds(const World& world, const std::string& datasource,
-                                    const MarkFilter& filter);
-
-// One segment by id, hidden or not. False if there is none, or it is so already.
+// One segment by id, hidden or not; dated anew even where it was so already. False if
+// there is none.
 bool MarkOne(World& world, const std::string& datasource, const std::string& id, bool used);
 
 }  // namespace interlock::simulator

@@ -76,10 +76,12 @@ std::vector<Partition> Hashed(const IngestSpec& spec, const Rows& rows) {
   }
   std::vector<Partition> partitions;
   const int core = static_cast<int>(by_bucket.size());
-  for (const auto& [bucket, of] : by_bucket) {
+  // As in Druid a partition's number is not that of its bucket: here it is the other way
+  // round.
+  for (auto of = by_bucket.rbegin(); of != by_bucket.rend(); ++of) {
     const int partition = static_cast<int>(partitions.size());
-    partitions.push_back({Roll(spec, dimensions, of), core,
-                          HashedShard(spec.partitions, partition, core, bucket, buckets)});
+    partitions.push_back({Roll(spec, dimensions, of->second), core,
+                          HashedShard(spec.partitions, partition, core, of->first, buckets)});
   }
   return partitions;
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "lib/simulator/chunk_allocator.h"
 #include "lib/simulator/partitioner.h"
 #include "lib/simulator/report.h"
 #include "lib/simulator/world.h"
@@ -45,8 +46,8 @@ class Publication {
   absl::Status Make() {
     const Buckets buckets = ByBucket(spec_, *task_.input);
     for (const auto& [bucket, rows] : buckets) {
-      absl::Status made =
-          spec_.mode == IngestSpec::Mode::kAppend ? Append(bucket, rows) : Replace(bucket, rows);
+      const bool append = spec_.mode == IngestSpec::Mode::kAppend;
+      absl::Status made = append ? Append(rows) : Replace(bucket, rows);
       if (!made.ok()) return made;
     }
     published_ = static_cast<int64_t>(segments_.size());
@@ -111,30 +112,22 @@ class Publication {
     return absl::OkStatus();
   }
 
-  absl::Status Append(const Interval& bucket, const std::vector<const InputRow*>& rows) {
-    absl::StatusOr<std::string> version = LockVersion(bucket);
-    if (!version.ok()) return version.status();
-    Interval interval = bucket;
-    int core = 0;
-    for (const Slice& slice : world_.segments.VisibleUsed(spec_.datasource)) {
-      if (!slice.interval.Overlaps(bucket)) continue;
-      // The chunk as it was written, not only the slice of it that shows.
-      const Segment& there = *slice.segments.front();
-      if (!there.interval.Contains(bucket)) {
-        return absl::FailedPreconditionError(
-            absl::StrCat("Could not allocate segment for row in ", bucket.ToString()));
-      }
-      interval = there.interval;
-      version = there.version;
-      core = there.tombstone ? world_.traits.tombstone_core_partitions : there.core_partitions;
-      break;
+  absl::Status Append(const std::vector<const InputRow*>& rows) {
+    std::map<Chunk, std::vector<const InputRow*>> chunks;
+    for (const InputRow* row : rows) {
+      absl::StatusOr<Chunk> chunk = AllocateChunk(world_, task_, row->time);
+      if (!chunk.ok()) return chunk.status();
+      chunks[*chunk].push_back(row);
     }
-    int partition = NextPartition(interval, *version);
-    for (RowSet& set : MakeAppends(spec_, rows)) {
-      absl::Status added = Add(Blank(interval, *version, partition), std::move(set), core,
-                               NumberedShard(partition, core));
-      if (!added.ok()) return added;
-      ++partition;
+    for (const auto& [chunk, of] : chunks) {
+      int partition = NextPartition(chunk.interval, chunk.version);
+      for (RowSet& set : MakeAppends(spec_, of)) {
+        absl::Status added =
+            Add(Blank(chunk.interval, chunk.version, partition), std::move(set),
+                chunk.core_partitions, NumberedShard(partition, chunk.core_partitions));
+        if (!added.ok()) return added;
+        ++partition;
+      }
     }
     return absl::OkStatus();
   }

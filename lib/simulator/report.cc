@@ -1,16 +1,18 @@
 #include "lib/simulator/report.h"
 
+#include "absl/strings/str_cat.h"
+
 namespace interlock::simulator {
 namespace {
 
 constexpr char kNever[] = "1970-01-01T00:00:00.000Z";
 constexpr int kWorkerPort = 8091;
 
-void WriteRowStats(JsonWriter& out, int64_t processed, const Input& input) {
+void WriteRowStats(JsonWriter& out, int64_t rows, const Input& input) {
   out.Object()
-      .Member("processed", processed)
+      .Member("processed", rows - input.with_error)
       .Member("processedBytes", input.bytes)
-      .Member("processedWithError", 0)
+      .Member("processedWithError", input.with_error)
       .Member("thrownAway", input.thrown_away)
       .Member("unparseable", input.unparseable)
       .End();
@@ -70,13 +72,14 @@ const char* RunnerCode(const Task& task, StatusPlace place) {
     case Task::Stage::kRunning:
       return "RUNNING";
     case Task::Stage::kDone:
-      return place == StatusPlace::kSingle ? "WAITING" : "NONE";
+      if (place == StatusPlace::kList) return "NONE";
+      return task.lingers_until ? "RUNNING" : "WAITING";
   }
   return "NONE";
 }
 
-void WriteError(JsonWriter& out, const Task& task) {
-  task.error.empty() ? out.NullMember("errorMsg") : out.Member("errorMsg", task.error);
+JsonWriter& WriteError(JsonWriter& out, const Task& task) {
+  return task.error.empty() ? out.NullMember("errorMsg") : out.Member("errorMsg", task.error);
 }
 
 }  // namespace
@@ -119,6 +122,25 @@ std::string EmptyReport(const Task& task) {
   return task.ingest ? IngestReport(task, 0, absl::OkStatus()) : "";
 }
 
+std::string LiveReport(const Task& task) {
+  JsonWriter out;
+  out.Object();
+  if (!task.ingest) {
+    // With 200, as measured.
+    out.Member("error", absl::StrCat("Can't find chatHandler for handler[", task.id, "]")).End();
+    return out.Take();
+  }
+  out.Key("ingestionStatsAndErrors").Object();
+  out.Member("type", "ingestionStatsAndErrors").Member("taskId", task.id);
+  out.Key("payload").Object().Member("ingestionState", "BUILD_SEGMENTS");
+  out.Key("unparseableEvents").Object().End().Key("rowStats").Object();
+  out.Key("movingAverages").Object().End().Key("totals").Object().End().End();
+  out.NullMember("errorMsg").Member("segmentAvailabilityConfirmed", false);
+  out.Member("segmentAvailabilityWaitTimeMs", 0).NullMember("recordsProcessed");
+  out.End().End().End();
+  return out.Take();
+}
+
 void WriteStatus(JsonWriter& out, const Task& task, StatusPlace place) {
   out.Object()
       .Member("id", task.id)
@@ -136,12 +158,14 @@ void WriteStatus(JsonWriter& out, const Task& task, StatusPlace place) {
   out.End();
 }
 
+// From the worker's side: a task that was shut down counts as running there until its
+// thread has ended.
 void WriteShortStatus(JsonWriter& out, const Task& task) {
   out.Object()
       .Member("id", task.id)
-      .Member("status", StatusCode(task))
+      .Member("status", task.lingers_until ? "RUNNING" : StatusCode(task))
       .Member("duration", task.duration);
-  WriteError(out, task);
+  task.lingers_until ? out.NullMember("errorMsg") : WriteError(out, task);
   WriteLocation(out, task);
   out.End();
 }

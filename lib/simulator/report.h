@@ -19,6 +19,8 @@ struct KillCounts {
 
 std::string IngestReport(const Task& task, int64_t published, const absl::Status& outcome);
 std::string KillReport(const Task& task, const Traits& traits, const KillCounts& counts);
+// Of a task that still runs: an ingestion's has no counts yet, others have none at all.
+std::string LiveReport(const Task& task);
 // Of a task that claims success and did nothing; "" for one that has no report.
 std::string EmptyReport(const Task& task);
 

@@ -32,7 +32,12 @@ bool Passes(const Lock& lock, const Filter& filter) {
 absl::StatusOr<std::vector<Filter>> ReadFilters(const std::string& body) {
   absl::StatusOr<JsonDocument> json = ParseJson(body);
   if (!json.ok()) return json.status();
-  if (!json->IsArray()) return absl::InvalidArgumentError("Cannot deserialize value");
+  if (!json->IsArray()) {
+    return absl::InvalidArgumentError(
+        "Cannot deserialize value of type "
+        "`java.util.ArrayList<org.apache.druid.metadata.LockFilterPolicy>` from Object value "
+        "(token `JsonToken.START_OBJECT`)");
+  }
   std::vector<Filter> filters;
   for (const JsonValue& entry : json->GetArray()) {
     Filter filter{FindString(entry, "datasource"), FindInt(entry, "priority").value_or(0), {}};

@@ -1,5 +1,7 @@
 // Marks on the coordinator and, in newer versions, on the overlord: with the 500 of
 // 32 and 33 that has taken effect, and the 204 of older ones that has none.
+#include <optional>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
@@ -13,11 +15,20 @@ namespace interlock::simulator {
 namespace {
 
 constexpr auto kWrite = Router::Effect::kWrite;
-constexpr char kForwardFailed[] =
-    R"({"error":"Unknown server error","message":"org.apache.druid.rpc.HttpResponseException: )"
-    R"(Server error [500 Internal Server Error]; no body"})";
+constexpr char kNoBody[] = "[500 Internal Server Error]; no body";
 
 enum class Service { kCoordinator, kOverlord };
+
+// The coordinator's word for what the overlord answered it.
+Reply ForwardFailed(const std::string& answer) {
+  JsonWriter out;
+  out.Object()
+      .Member("error", "Unknown server error")
+      .Member("message",
+              absl::StrCat("org.apache.druid.rpc.HttpResponseException: Server error ", answer))
+      .End();
+  return Reply::Json(out.Take(), 500);
+}
 
 Reply Changed(const World& world, int64_t count, bool single) {
   JsonWriter out;
@@ -35,33 +46,56 @@ Reply Undeclared(const Call& call, Service service, Reply reply) {
     return call.request.AsksForJson() ? reply : Reply::Empty(500);
   }
   if (!call.request.AsksForJson()) return Reply::Empty(500);
-  return service == Service::kOverlord ? reply : Reply::Json(kForwardFailed, 500);
+  return service == Service::kOverlord ? reply : ForwardFailed(kNoBody);
 }
 
 // A group mark is declared right in older versions, and forwarded in newer ones.
 Reply MarkUsedReply(const Call& call, Service service, Reply reply) {
   if (!call.world.traits.mark_used_answers_500) return reply;
-  if (service == Service::kCoordinator) return Reply::Json(kForwardFailed, 500);
+  if (service == Service::kCoordinator) return ForwardFailed(kNoBody);
   return call.request.AsksForJson() ? reply : Reply::Empty(500);
 }
 
-absl::StatusOr<MarkFilter> ReadFilter(const Call& call) {
-  absl::StatusOr<JsonDocument> json = ParseJson(call.request.body);
-  if (!json.ok()) return json.status();
+// The body, or the reply that refuses it.
+struct FilterRead {
   MarkFilter filter;
-  const bool newer = call.world.traits.marks_honour_versions;
-  if (Find(*json, "interval") != nullptr) {
-    const std::string chain =
-        newer ? "org.apache.druid.server.http.SegmentsToUpdateFilter[\"interval\"]"
-              : "org.apache.druid.server.http.DataSourcesResource$MarkDataSourceSegmentsPayload"
-                "[\"interval\"]";
-    absl::StatusOr<Interval> interval = ParseDruidInterval(FindString(*json, "interval"), chain);
-    if (!interval.ok()) return interval.status();
-    filter.interval = *interval;
+  std::optional<Reply> refusal;
+};
+
+FilterRead ReadFilter(const Call& call) {
+  FilterRead read;
+  const std::string& body = call.request.body;
+  absl::StatusOr<JsonDocument> json = ParseJson(body.empty() ? "{}" : body);
+  if (!json.ok()) {
+    read.refusal = Reply::ErrorPage(call.request, 500,
+                                    absl::StrCat("javax.servlet.ServletException: com.fasterxml."
+                                                 "jackson.core.JsonParseException: ",
+                                                 json.status().message()));
+    return read;
   }
-  if (Find(*json, "segmentIds") != nullptr) filter.ids = FindStrings(*json, "segmentIds");
-  if (Find(*json, "versions") != nullptr) filter.versions = FindStrings(*json, "versions");
-  return filter;
+  const bool newer = call.world.traits.marks_honour_versions;
+  const std::string java_class =
+      newer ? "org.apache.druid.server.http.SegmentsToUpdateFilter"
+            : "org.apache.druid.server.http.DataSourcesResource$MarkDataSourceSegmentsPayload";
+  if (json->IsArray()) {
+    read.refusal =
+        Reply::BadRequest(absl::StrCat("Cannot deserialize value of type `", java_class,
+                                       "` from Array value (token `JsonToken.START_ARRAY`)"));
+    return read;
+  }
+  if (Find(*json, "interval") != nullptr) {
+    absl::StatusOr<Interval> interval = ParseDruidInterval(
+        FindString(*json, "interval"), absl::StrCat(java_class, "[\"interval\"]"));
+    if (!interval.ok()) {
+      read.refusal = Reply::BadRequest(interval.status().message());
+      return read;
+    }
+    read.filter.interval = *interval;
+  }
+  const std::vector<std::string> ids = FindStrings(*json, "segmentIds");
+  if (!ids.empty()) read.filter.ids = ids;
+  if (Find(*json, "versions") != nullptr) read.filter.versions = FindStrings(*json, "versions");
+  return read;
 }
 
 bool Valid(const World& world, const MarkFilter& filter) {
@@ -83,29 +117,51 @@ bool Served(const World& world, const std::string& datasource) {
   return !world.historicals.Announced(datasource).empty();
 }
 
+// markUsed on the overlord wants to know every id.
+std::optional<Reply> RefuseUnknownIds(const Call& call, const MarkFilter& filter) {
+  const std::string& datasource = call.Param("ds");
+  std::vector<std::string> malformed, unknown;
+  for (const std::string& id : filter.ids.value_or(std::vector<std::string>())) {
+    if (!IsSegmentId(datasource, id)) {
+      malformed.push_back(id);
+    } else if (call.world.segments.Find(datasource, id) == nullptr) {
+      unknown.push_back(id);
+    }
+  }
+  if (malformed.empty() && unknown.empty()) return std::nullopt;
+  return Reply::DruidError(
+      400, "invalidInput", "INVALID_INPUT",
+      absl::StrCat("Could not ", malformed.empty() ? "find" : "parse", " segment IDs[[",
+                   absl::StrJoin(malformed.empty() ? unknown : malformed, ", "),
+                   "]] for datasource[", datasource, "]"));
+}
+
 Reply MarkGroup(Call& call, Service service, bool used) {
   const std::string& datasource = call.Param("ds");
-  absl::StatusOr<MarkFilter> filter = ReadFilter(call);
-  if (!filter.ok()) return Reply::BadRequest(filter.status().message());
-  if (!Valid(call.world, *filter)) return BadPayload(call.world);
+  FilterRead read = ReadFilter(call);
+  if (read.refusal) return *std::move(read.refusal);
+  if (!Valid(call.world, read.filter)) return BadPayload(call.world);
   // Older coordinators look among what is served and do nothing where nothing is.
   if (!call.world.traits.overlord_marks && !Served(call.world, datasource)) {
     return Reply::Empty(204, "application/json");
   }
-  if (!used) return Changed(call.world, MarkUnused(call.world, datasource, *filter), false);
-  const std::vector<std::string> unknown = UnknownIds(call.world, datasource, *filter);
-  if (!unknown.empty() && service == Service::kOverlord) {
-    return Reply::DruidError(
-        400, "invalidInput", "INVALID_INPUT",
-        absl::StrCat("Could not find segment IDs[[", absl::StrJoin(unknown, ", "),
-                     "]] for datasource[", datasource, "]"));
-  }
+  if (!used) return Changed(call.world, MarkUnused(call.world, datasource, read.filter), false);
+  const std::optional<Reply> refusal =
+      call.world.traits.overlord_marks ? RefuseUnknownIds(call, read.filter) : std::nullopt;
+  if (refusal && service == Service::kOverlord) return *refusal;
+  if (refusal) return ForwardFailed(absl::StrCat("[400 Bad Request]; body: ", refusal->body));
   return MarkUsedReply(call, service,
-                       Changed(call.world, MarkUsed(call.world, datasource, *filter), false));
+                       Changed(call.world, MarkUsed(call.world, datasource, read.filter), false));
 }
 
 Reply MarkSingle(Call& call, Service service, bool used) {
-  const bool changed = MarkOne(call.world, call.Param("ds"), call.Param("id"), used);
+  const std::string& id = call.Param("id");
+  if (!used && service == Service::kOverlord && !IsSegmentId(call.Param("ds"), id)) {
+    return Reply::Text(
+        absl::StrCat("Could not parse Segment ID[", id, "] for DataSource[", call.Param("ds"), "]"),
+        400, "application/json");
+  }
+  const bool changed = MarkOne(call.world, call.Param("ds"), id, used);
   return Undeclared(call, service, Changed(call.world, changed ? 1 : 0, true));
 }
 

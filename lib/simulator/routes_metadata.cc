@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -122,15 +123,18 @@ Reply ListAllSegments(Call& call) {
 
 Reply GetSegment(Call& call) {
   const std::string& id = call.Param("id");
-  if (!absl::StartsWith(id, absl::StrCat(call.Param("ds"), "_"))) {
+  if (!IsSegmentId(call.Param("ds"), id)) {
     return Reply::ErrorPage(
         call.request, 500,
         absl::StrCat("org.apache.druid.error.DruidException: Could not parse segment ID[", id,
                      "] for datasource[", call.Param("ds"), "]"));
   }
+  // Memory first: a segment that has just been marked unused is found there.
+  for (const Snapshot::Entry& entry : EntriesOf(InMemory(call), call.Param("ds"))) {
+    if (entry.id == id) return Reply::Json(entry.json);
+  }
   const Segment* segment = call.world.segments.Find(call.Param("ds"), id);
-  const bool unused_too = call.request.Get("includeUnused") == "true";
-  if (segment == nullptr || (!segment->used && !unused_too)) {
+  if (segment == nullptr || call.request.Get("includeUnused") != "true") {
     return Reply::Empty(404, "application/json");
   }
   return Reply::Json(ToJson(*segment));
@@ -168,16 +172,27 @@ void SortAndCut(std::vector<const Segment*>& segments, const Request& request, i
 Reply UnusedSegments(Call& call) {
   int64_t limit = 0;
   const std::string asked = call.request.Get("limit");
-  if (!asked.empty() && (!absl::SimpleAtoi(asked, &limit) || limit < 0)) {
+  if (!asked.empty() && !absl::SimpleAtoi(asked, &limit)) return Reply::Empty(404);
+  if (limit < 0) {
     return Reply::DruidError(
         400, "invalidInput", "INVALID_INPUT",
         absl::StrCat("Invalid limit[", asked, "] specified. Limit must be > 0."));
+  }
+  const std::string order = absl::AsciiStrToUpper(call.request.Get("sortOrder"));
+  if (!order.empty() && order != "ASC" && order != "DESC") {
+    return Reply::DruidError(400, "invalidInput", "INVALID_INPUT",
+                             absl::StrCat("Unexpected value[", order,
+                                          "] for SortOrder. Possible values are: [ASC, DESC]"));
   }
   std::vector<const Segment*> segments = call.world.segments.Unused(call.Param("ds"));
   if (call.request.Has("interval")) {
     absl::StatusOr<Interval> interval =
         Interval::Parse(absl::StrReplaceAll(call.request.Get("interval"), {{"_", "/"}}));
-    if (!interval.ok()) return Reply::ErrorPage(call.request, 500, "Invalid interval");
+    if (!interval.ok()) {
+      return Reply::DruidError(
+          400, "invalidInput", "INVALID_INPUT",
+          absl::StrCat("Invalid interval[", call.request.Get("interval"), "]"));
+    }
     segments.erase(std::remove_if(segments.begin(), segments.end(),
                                   [&](const Segment* segment) {
                                     return !interval->Contains(segment->interval);

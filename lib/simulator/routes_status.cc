@@ -39,6 +39,11 @@ void AddStatusRoutes(Router& router, const Traits&) {
   router.Add("GET", "/status", kRead, Status);
   router.Add("GET", "/status/health", kRead, [](Call&) { return Reply::Json("true"); });
   router.Add("GET", "/status/selfDiscovered", kRead, [](Call&) { return Reply::Empty(200); });
+  // Enough of the runtime properties to tell that nothing kills by itself here.
+  router.Add("GET", "/status/properties", kRead, [](Call&) {
+    return Reply::Json(
+        R"({"druid.service":"druid/coordinator","druid.coordinator.kill.on":"false"})");
+  });
   for (const char* service : {"coordinator", "indexer"}) {
     const std::string base = absl::StrCat("/druid/", service, "/v1/");
     router.Add("GET", base + "isLeader", kRead, IsLeader);

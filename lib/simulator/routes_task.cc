@@ -1,7 +1,8 @@
 // Tasks: submit, status, payload, reports, shutdown, lists.
 #include <algorithm>
+#include <limits>
 
-#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "lib/simulator/json.h"
 #include "lib/simulator/report.h"
@@ -79,6 +80,7 @@ Reply GetReports(Call& call) {
   const Task* task = call.world.tasks.Find(call.Param("id"));
   if (task == nullptr) return NoTask(call.Param("id"));
   if (!task->report_json.empty()) return Reply::Json(task->report_json);
+  if (task->stage == Task::Stage::kRunning) return Reply::Json(LiveReport(*task));
   return Reply::Text(
       "No task reports were found for this task. The task may not exist, or it may not have "
       "completed yet.",
@@ -127,12 +129,16 @@ std::vector<const Task*> InListOrder(const World& world) {
 Reply List(Call& call, const std::string& state) {
   const std::string datasource = call.request.Get("datasource");
   const std::string type = call.request.Get("type");
+  // Of the finished ones only; the list has the others whole.
+  int64_t left = std::numeric_limits<int64_t>::max();
+  (void)absl::SimpleAtoi(call.request.Get("max"), &left);
   JsonWriter out;
   out.Array();
   for (const Task* task : InListOrder(call.world)) {
     if (!state.empty() && !InState(*task, state)) continue;
     if (!datasource.empty() && task->datasource != datasource) continue;
     if (!type.empty() && task->type != type) continue;
+    if (task->done() && left-- <= 0) break;
     WriteStatus(out, *task, StatusPlace::kList);
   }
   out.End();

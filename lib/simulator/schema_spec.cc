@@ -46,9 +46,9 @@ absl::Status ReadTimestamp(const JsonValue& schema, IngestSpec& spec) {
 }
 
 absl::StatusOr<DimensionSpec> ReadDimension(const JsonValue& json) {
-  if (json.IsString()) return DimensionSpec{json.GetString(), ColumnType::kString};
   const std::string type = FindString(json, "type", "string");
-  DimensionSpec dimension{FindString(json, "name"), ColumnType::kString};
+  DimensionSpec dimension{json.IsString() ? json.GetString() : FindString(json, "name"),
+                          ColumnType::kString};
   if (type == "long") {
     dimension.type = ColumnType::kLong;
   } else if (type == "double" || type == "float") {

@@ -1,6 +1,10 @@
 #include "lib/simulator/segment.h"
 
+#include <vector>
+
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "lib/simulator/json.h"
 
 namespace interlock::simulator {
@@ -16,6 +20,12 @@ std::string SegmentId(const std::string& datasource, const Interval& interval,
                                 interval.end().ToString(), "_", version);
   if (partition != 0) absl::StrAppend(&id, "_", partition);
   return id;
+}
+
+bool IsSegmentId(const std::string& datasource, absl::string_view id) {
+  if (!absl::ConsumePrefix(&id, absl::StrCat(datasource, "_"))) return false;
+  const std::vector<absl::string_view> parts = absl::StrSplit(id, '_');
+  return parts.size() >= 3 && Instant::Parse(parts[0]).ok() && Instant::Parse(parts[1]).ok();
 }
 
 std::string ToJson(const Segment& segment) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "absl/strings/string_view.h"
 #include "lib/simulator/rows.h"
 #include "lib/time/instant.h"
 #include "lib/time/interval.h"
@@ -46,6 +47,9 @@ struct Segment {
 // DATASOURCE_START_END_VERSION, and _PARTITION where that is not 0.
 std::string SegmentId(const std::string& datasource, const Interval& interval,
                       const std::string& version, int partition);
+
+// Whether the text is such an id of the datasource.
+bool IsSegmentId(const std::string& datasource, absl::string_view id);
 
 // Druid's DataSegment as JSON.
 std::string ToJson(const Segment& segment);

@@ -33,6 +33,10 @@ absl::StatusOr<Granularity> PeriodGranularity(const JsonValue& value) {
   }
   absl::StatusOr<Granularity> granularity =
       Granularity::OfPeriod(*period, FindString(value, "timeZone", "UTC"), origin);
+  if (ReasonOf(granularity.status()) == "TIME_ZONE_UNKNOWN") {
+    // Druid takes a zone that it does not know for UTC, without a word.
+    granularity = Granularity::OfPeriod(*period, "UTC", origin);
+  }
   if (!granularity.ok()) return NotSimulated(granularity.status().message());
   return granularity;
 }

@@ -54,10 +54,11 @@ struct Task {
   TaskFate fate = TaskFate::kHonest;
   Stage stage = Stage::kWaiting;
   Moment started{0};
-  std::optional<Moment> due;            // of a running task: when it ends
-  std::optional<Moment> lock_deadline;  // of one that waits for a lock while it runs
-  std::optional<Input> input;           // read when it started
-  std::vector<std::string> subtasks;    // ids, of a parallel one
+  std::optional<Moment> due;  // of a running task: when it ends
+  // Of one that was shut down while it ran: until then its thread hangs on, with its slot.
+  std::optional<Moment> lingers_until;
+  std::optional<Input> input;         // read when it started
+  std::vector<std::string> subtasks;  // ids, of a parallel one
   bool subtask = false;
 
   bool success = false;

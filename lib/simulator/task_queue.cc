@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "lib/simulator/kill_task.h"
 #include "lib/simulator/publisher.h"
 #include "lib/simulator/report.h"
@@ -12,9 +13,6 @@
 
 namespace interlock::simulator {
 namespace {
-
-// Druid's taskLockTimeout: how long a running task waits for a lock.
-constexpr Moment kLockTimeout{300'000};
 
 // The sub-task that does a parallel ingestion's reading.
 std::string SubtaskType(const IngestSpec& spec) {
@@ -27,6 +25,15 @@ std::string SubtaskType(const IngestSpec& spec) {
       return "partial_range_index_generate";
   }
   return "";
+}
+
+std::string NoLocks(const std::vector<Interval>& intervals) {
+  std::vector<std::string> texts;
+  for (const Interval& interval : intervals) texts.push_back(interval.ToString());
+  return absl::StrCat(
+      "org.apache.druid.java.util.common.ISE: Failed to get locks for intervals[[",
+      absl::StrJoin(texts, ", "),
+      "]]\n\tat org.apache.druid.indexing.common.task.IndexTask.runTask(IndexTask.java:496)\n");
 }
 
 }  // namespace
@@ -49,6 +56,11 @@ std::vector<const Task*> TaskQueue::tasks() const { return {order_.begin(), orde
 
 void TaskQueue::Shutdown(Task& task) {
   if (task.done()) return;
+  if (task.stage == Task::Stage::kRunning && !task.subtask) {
+    const Moment soon = world_.tick() + world_.options.task_duration;
+    task.lingers_until = task.noop_runs && task.due ? *task.due : soon;
+    lingering_.push_back(&task);
+  }
   Finish(task, false, "Shutdown request from user");
   task.duration = -1;
   Pump();
@@ -56,14 +68,14 @@ void TaskQueue::Shutdown(Task& task) {
 
 std::optional<Moment> TaskQueue::NextDue() const {
   std::optional<Moment> next;
-  for (const Task* task : live_) {
-    for (const std::optional<Moment>& due : {task->due, task->lock_deadline}) {
-      // A task's end needs the overlord; it waits for one that restarts.
-      if (!due) continue;
-      const Moment at = std::max(*due, world_.overlord_back());
-      if (!next || at < *next) next = at;
-    }
-  }
+  const auto consider = [&](const std::optional<Moment>& due) {
+    // A task's end needs the overlord; it waits for one that restarts.
+    if (!due) return;
+    const Moment at = std::max(*due, world_.overlord_back());
+    if (!next || at < *next) next = at;
+  };
+  for (const Task* task : live_) consider(task->due);
+  for (const Task* task : lingering_) consider(task->lingers_until);
   return next;
 }
 
@@ -71,22 +83,31 @@ void TaskQueue::DoDue() {
   if (world_.tick() < world_.overlord_back()) return;
   for (Task* task : std::vector<Task*>(live_)) {
     if (task->due && *task->due <= world_.tick()) End(*task);
-    if (task->lock_deadline && *task->lock_deadline <= world_.tick()) {
-      Finish(*task, false, "Cannot acquire a lock for intervals");
-    }
+  }
+  for (Task* task : std::vector<Task*>(lingering_)) {
+    if (*task->lingers_until > world_.tick()) continue;
+    task->lingers_until.reset();
+    lingering_.erase(std::remove(lingering_.begin(), lingering_.end(), task), lingering_.end());
   }
   Pump();
 }
 
 void TaskQueue::Pump() {
   if (world_.tick() < world_.overlord_back()) return;
-  for (Task* task : std::vector<Task*>(live_)) {
-    if (task->stage == Task::Stage::kWaiting && Ready(*task)) task->stage = Task::Stage::kPending;
-    if (task->stage == Task::Stage::kPending && UsedSlots() < world_.options.worker_slots) {
-      Start(*task);
-    }
-    if (task->lock_deadline) TakeLateLock(*task);
+  // A task that fails as it starts frees what another waits for: until nothing moves.
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (Task* task : std::vector<Task*>(live_)) moved |= Push(*task);
   }
+}
+
+bool TaskQueue::Push(Task& task) {
+  const Task::Stage before = task.stage;
+  if (task.stage == Task::Stage::kWaiting && Ready(task)) task.stage = Task::Stage::kPending;
+  if (task.stage == Task::Stage::kPending && UsedSlots() < world_.options.worker_slots) {
+    Start(task);
+  }
+  return task.stage != before;
 }
 
 bool TaskQueue::Ready(Task& task) {
@@ -96,9 +117,10 @@ bool TaskQueue::Ready(Task& task) {
 }
 
 int TaskQueue::UsedSlots() const {
-  return static_cast<int>(std::count_if(live_.begin(), live_.end(), [](const Task* task) {
+  const auto running = std::count_if(live_.begin(), live_.end(), [](const Task* task) {
     return task->stage == Task::Stage::kRunning && !task->subtask;
-  }));
+  });
+  return static_cast<int>(running) + static_cast<int>(lingering_.size());
 }
 
 void TaskQueue::Start(Task& task) {
@@ -116,29 +138,19 @@ void TaskQueue::RunIngestion(Task& task) {
   const bool everything = task.ingest->intervals.empty();
   absl::StatusOr<Input> input =
       ReadInput(*task.ingest, world_.segments, task.lock_intervals, everything);
-  if (!input.ok()) {
-    Finish(task, false, std::string(input.status().message()));
-    return;
-  }
+  if (!input.ok()) return Finish(task, false, std::string(input.status().message()));
   task.input = *std::move(input);
-  if (task.ingest->parallel()) StartSubtask(task);
   if (everything) {
-    task.lock_deadline = world_.tick() + kLockTimeout;
-    TakeLateLock(task);
-  } else {
-    task.due = world_.tick() + world_.options.task_duration;
+    // Without intervals it locks what it found rows in, once it has read them, and does
+    // not wait for those locks.
+    const std::vector<Interval> written = WrittenIntervals(*task.ingest, *task.input);
+    if (!world_.locks.TryAcquire(task.group, task.datasource, written, task.priority,
+                                 world_.now())) {
+      return Finish(task, false, NoLocks(written));
+    }
   }
-}
-
-// An ingestion without intervals locks what it found rows in, once it has read them.
-void TaskQueue::TakeLateLock(Task& task) {
-  const std::vector<Interval> intervals = WrittenIntervals(*task.ingest, *task.input);
-  if (!world_.locks.TryAcquire(task.group, task.datasource, intervals, task.priority,
-                               world_.now())) {
-    return;
-  }
-  task.lock_deadline.reset();
-  if (task.fate != TaskFate::kStuck) task.due = world_.tick() + world_.options.task_duration;
+  if (task.ingest->parallel()) StartSubtask(task);
+  task.due = world_.tick() + world_.options.task_duration;
 }
 
 void TaskQueue::StartSubtask(Task& parent) {
@@ -188,7 +200,6 @@ void TaskQueue::Finish(Task& task, bool success, const std::string& error) {
   task.error = error;
   task.duration = (world_.tick() - task.started).count();
   task.due.reset();
-  task.lock_deadline.reset();
   task.input.reset();
   live_.erase(std::remove(live_.begin(), live_.end(), &task), live_.end());
   if (!task.subtask) world_.locks.Release(task.group);

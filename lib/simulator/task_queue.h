@@ -25,7 +25,8 @@ class TaskQueue {
   void Submit(Task task);
   // Null where there is none. Pointers hold for good: tasks are never forgotten.
   Task* Find(const std::string& id);
-  // A task that runs becomes FAILED, its locks and slot free at once.
+  // A task that is not done becomes FAILED at once, its locks free. Its slot is free only
+  // when its thread ends: for noop that is when it would have ended anyway.
   void Shutdown(Task& task);
 
   // In order of submission.
@@ -38,11 +39,12 @@ class TaskQueue {
   void Pump();
 
  private:
+  // One task a stage or two further; false where it stays.
+  bool Push(Task& task);
   bool Ready(Task& task);
   void Start(Task& task);
   void StartSubtask(Task& parent);
   void RunIngestion(Task& task);
-  void TakeLateLock(Task& task);
   void End(Task& task);
   void Finish(Task& task, bool success, const std::string& error);
   int UsedSlots() const;
@@ -51,6 +53,7 @@ class TaskQueue {
   std::map<std::string, std::unique_ptr<Task>> tasks_;
   std::vector<Task*> order_;
   std::vector<Task*> live_;  // not done yet, in order
+  std::vector<Task*> lingering_;
 };
 
 }  // namespace interlock::simulator
