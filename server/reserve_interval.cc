@@ -8,19 +8,11 @@
 #include "server/caller.h"
 #include "server/conversions/reservation.h"
 #include "server/conversions/time.h"
+#include "server/field_not_built.h"
 #include "server/status_conversion.h"
 
 namespace interlock::server {
 namespace {
-
-// A part of the surface that this version does not honour is refused, never ignored.
-absl::Status FieldNotBuilt(const std::string& field) {
-  absl::Status status = WithReason(absl::UnimplementedError(absl::StrCat(
-                                       "/", field, " is not built in this version; leave it out")),
-                                   "NOT_YET_BUILT", {{"field", field}});
-  AddFault(status, "/" + field, "is not built in this version", "leave it out");
-  return status;
-}
 
 std::string ResultOf(const absl::Status& status) {
   if (status.ok()) return "granted";
@@ -30,8 +22,8 @@ std::string ResultOf(const absl::Status& status) {
 
 }  // namespace
 
-ReserveIntervalCall::ReserveIntervalCall(store::Store& store, Metrics& metrics, lease::Limits limits,
-                                 absl::Duration default_ttl)
+ReserveIntervalCall::ReserveIntervalCall(store::Store& store, Metrics& metrics,
+                                         lease::Limits limits, absl::Duration default_ttl)
     : store_(store), metrics_(metrics), limits_(limits), default_ttl_(default_ttl) {}
 
 absl::StatusOr<lease::ReserveRequest> ReserveIntervalCall::Validate(
@@ -76,8 +68,8 @@ absl::StatusOr<lease::ReserveRequest> ReserveIntervalCall::Validate(
 }
 
 grpc::ServerUnaryReactor* ReserveIntervalCall::Call(grpc::CallbackServerContext* context,
-                                                const v1::ReserveIntervalRequest* request,
-                                                v1::ReserveIntervalResponse* response) {
+                                                    const v1::ReserveIntervalRequest* request,
+                                                    v1::ReserveIntervalResponse* response) {
   auto* reactor = context->DefaultReactor();
   const auto begun = std::chrono::steady_clock::now();
   auto reserve = Validate(*context, *request, *response);
@@ -107,8 +99,9 @@ grpc::ServerUnaryReactor* ReserveIntervalCall::Call(grpc::CallbackServerContext*
 }
 
 // What would be granted and what would not, with nothing stored.
-void ReserveIntervalCall::Plan(const lease::ReserveRequest& request, grpc::ServerUnaryReactor* reactor,
-                           v1::ReserveIntervalResponse* response) {
+void ReserveIntervalCall::Plan(const lease::ReserveRequest& request,
+                               grpc::ServerUnaryReactor* reactor,
+                               v1::ReserveIntervalResponse* response) {
   reactor->Finish(ToGrpc(store_.Read([&](store::Transaction& tx) {
     auto held = lease::FindHeld(tx, request.datasource, request.mode, request.intervals);
     if (!held.ok()) return held.status();

@@ -14,7 +14,7 @@ class ReserveIntervalCall {
  public:
   // `store` and `metrics` must outlive it.
   ReserveIntervalCall(store::Store& store, Metrics& metrics, lease::Limits limits,
-                  absl::Duration default_ttl);
+                      absl::Duration default_ttl);
 
   grpc::ServerUnaryReactor* Call(grpc::CallbackServerContext* context,
                                  const v1::ReserveIntervalRequest* request,

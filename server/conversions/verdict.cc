@@ -1,0 +1,117 @@
+#include "server/conversions/verdict.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace interlock::server {
+namespace {
+
+// From good to bad; a kind further down hides one further up.
+constexpr v1::Verdict::Kind kFromGoodToBad[] = {v1::Verdict::KIND_UNSPECIFIED,
+                                                v1::Verdict::ROWS_NOT_PROVABLE,
+                                                v1::Verdict::EMPTY,
+                                                v1::Verdict::SINGLE_VERSION,
+                                                v1::Verdict::TOMBSTONED,
+                                                v1::Verdict::UNDETERMINED,
+                                                v1::Verdict::NOT_RETIRED,
+                                                v1::Verdict::NOT_LOADED,
+                                                v1::Verdict::NEVER_LOADS,
+                                                v1::Verdict::PARTIALLY_COVERED,
+                                                v1::Verdict::INCOMPLETE_PARTITION_SET,
+                                                v1::Verdict::FOREIGN_WRITE,
+                                                v1::Verdict::NEIGHBOUR_CHANGED,
+                                                v1::Verdict::DOUBLE_VERSION,
+                                                v1::Verdict::MISSING_ROWS,
+                                                v1::Verdict::DUPLICATE_ROWS};
+
+size_t Badness(v1::Verdict::Kind kind) {
+  return static_cast<size_t>(std::find(std::begin(kFromGoodToBad), std::end(kFromGoodToBad), kind) -
+                             std::begin(kFromGoodToBad));
+}
+
+v1::SegmentVersion* Version(const Interval& chunk, const std::string& version,
+                            v1::SegmentVersion::Standing standing,
+                            const std::vector<const druid::Segment*>& segments, bool ids,
+                            google::protobuf::RepeatedPtrField<v1::SegmentVersion>* versions) {
+  auto* proto = versions->Add();
+  proto->set_interval(chunk.ToString());
+  proto->set_version(version);
+  proto->set_standing(standing);
+  proto->set_segment_count(static_cast<int32_t>(segments.size()));
+  for (const auto* segment : segments) {
+    proto->set_size_bytes(proto->size_bytes() + segment->size_bytes);
+    proto->set_core_partitions(std::max(proto->core_partitions(), segment->shard.core_partitions));
+    if (segment->appended()) proto->set_appended_count(proto->appended_count() + 1);
+    if (segment->tombstone()) proto->set_tombstone_count(proto->tombstone_count() + 1);
+    if (segment->compacted) proto->set_by_compaction(true);
+    if (ids) proto->add_segment_ids(segment->id);
+  }
+  return proto;
+}
+
+using Chunk = std::pair<Interval, std::string>;
+
+}  // namespace
+
+v1::Verdict::Kind ToProto(verify::Verdict verdict) {
+  const auto name = verify::NameOf(verdict);
+  v1::Verdict::Kind kind = v1::Verdict::UNDETERMINED;
+  v1::Verdict::Kind_Parse(std::string(name.data(), name.size()), &kind);
+  return kind;
+}
+
+void ToProto(const verify::Finding& finding, v1::Verdict* proto) {
+  proto->set_kind(ToProto(finding.verdict));
+  proto->set_reason(v1::Verdict::Kind_Name(proto->kind()));
+  proto->set_message(finding.evidence);
+  proto->set_remedy(finding.next);
+  for (const auto& id : finding.segments) proto->add_segment_ids(id);
+  proto->set_score(finding.score);
+}
+
+void ToProto(const verify::PartitionVerdict& verdict, const druid::Timeline& timeline, bool ids,
+             v1::PartitionVerdict* proto) {
+  proto->set_partition(verdict.partition.ToString());
+  for (const auto& finding : verdict.findings) ToProto(finding, proto->add_verdicts());
+  std::stable_sort(proto->mutable_verdicts()->begin(), proto->mutable_verdicts()->end(),
+                   [](const v1::Verdict& one, const v1::Verdict& other) {
+                     return Badness(one.kind()) > Badness(other.kind());
+                   });
+  proto->set_good(verdict.good());
+  AddVersions(timeline, verdict.partition, ids, proto->mutable_versions());
+  if (!verdict.visible_versions.empty()) proto->set_generation(verdict.visible_versions.back());
+}
+
+void AddVersions(const druid::Timeline& timeline, const Interval& interval, bool ids,
+                 google::protobuf::RepeatedPtrField<v1::SegmentVersion>* versions) {
+  std::map<Chunk, bool> told;
+  for (const auto& slice : timeline.Visible(interval)) {
+    if (!told.emplace(Chunk(slice.chunk, slice.version), true).second) continue;
+    Version(slice.chunk, slice.version, v1::SegmentVersion::VISIBLE, slice.segments, ids, versions);
+  }
+  for (const auto& generation : timeline.Incomplete()) {
+    if (!generation.interval.Overlaps(interval)) continue;
+    if (!told.emplace(Chunk(generation.interval, generation.version), true).second) continue;
+    Version(generation.interval, generation.version, v1::SegmentVersion::INCOMPLETE,
+            generation.segments, ids, versions);
+  }
+  std::map<Chunk, std::vector<const druid::Segment*>> hidden;
+  const std::vector<druid::Segment> unread = timeline.Hidden();
+  for (const auto& segment : unread) {
+    const Chunk chunk(segment.interval, segment.version);
+    if (segment.interval.Overlaps(interval) && told.count(chunk) == 0)
+      hidden[chunk].push_back(&segment);
+  }
+  for (const auto& [chunk, segments] : hidden) {
+    Version(chunk.first, chunk.second, v1::SegmentVersion::HIDDEN, segments, ids, versions);
+  }
+}
+
+v1::Verdict::Kind Worse(v1::Verdict::Kind one, v1::Verdict::Kind other) {
+  return Badness(one) >= Badness(other) ? one : other;
+}
+
+}  // namespace interlock::server
