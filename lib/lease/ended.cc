@@ -1,9 +1,12 @@
 #include "lib/lease/ended.h"
 
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "lib/lease/lease_errors.h"
 #include "lib/lease/overlaps.h"
+#include "lib/time/interval_set.h"
 
 namespace interlock::lease {
 namespace {
@@ -13,14 +16,17 @@ struct Later {
   int64_t token = 0;
 };
 
-// A grant with a higher token over some of what this one was granted, that holds it now.
+// A grant with a higher token over some of what this one was granted, that holds it now
+// and would not have shared it.
 absl::StatusOr<std::optional<Later>> LaterGrant(store::Transaction& tx, const Stored& stored,
                                                 const Reservation& reservation) {
   constexpr int64_t kEnoughHeld = 100;
   // Both modes count, whatever the datasource's row says: it is not at hand.
   const DatasourceRow datasource{stored.key.datasource, stored.key.token, true};
+  std::vector<Interval> granted = reservation.intervals;
+  granted.insert(granted.end(), reservation.released.begin(), reservation.released.end());
   absl::StatusOr<Overlaps> overlaps =
-      FindOverlaps(tx, datasource, Mode::kReplace, reservation.intervals, kEnoughHeld);
+      FindOverlaps(tx, datasource, reservation.mode, Condense(std::move(granted)), kEnoughHeld);
   if (!overlaps.ok()) return overlaps.status();
   for (size_t i = 0; i < overlaps->held.size(); ++i) {
     if (overlaps->tokens[i] > stored.key.token) {

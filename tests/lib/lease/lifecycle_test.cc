@@ -1,0 +1,156 @@
+#include "gmock/gmock.h"
+#include "tests/lib/lease/lease_fixture.h"
+
+namespace interlock::lease {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+using Lifecycle = LeaseTest;
+
+constexpr absl::Duration kTick = absl::Milliseconds(1);
+
+TEST_F(Lifecycle, RenewingMovesTheDeadline) {
+  const Reservation granted = Granted("a", {Hour(1)});
+  clock_.Advance(absl::Minutes(9));
+  const auto renewed = Renew(granted);
+  ASSERT_TRUE(renewed.ok()) << renewed.status();
+  EXPECT_EQ(renewed->deadline, store_->Now() + absl::Minutes(10));
+  EXPECT_EQ(renewed->token, granted.token);
+  clock_.Advance(absl::Minutes(9));
+  EXPECT_EQ(Get(granted).state, State::kActive);
+  EXPECT_EQ(ReasonOf(Reserve("b", {Hour(1)}).status()), "HELD");
+}
+
+TEST_F(Lifecycle, ReleasedTimeIsFreeAtOnceAndReleasingTwiceIsNoError) {
+  const Reservation granted = Granted("a", {Hour(1)});
+  const auto released = Release(granted);
+  ASSERT_TRUE(released.ok()) << released.status();
+  EXPECT_EQ(released->state, State::kReleased);
+  EXPECT_EQ(released->ended, store_->Now());
+  EXPECT_THAT(released->intervals, ElementsAre(Hour(1)));
+  EXPECT_TRUE(Reserve("b", {Hour(1)}).ok());
+  EXPECT_TRUE(Release(granted).ok());
+  EXPECT_EQ(ReasonOf(Renew(granted).status()), "SUPERSEDED");
+}
+
+TEST_F(Lifecycle, TellsApartHowAReservationEnded) {
+  const Reservation expired = Granted("a", {Hour(1)});
+  clock_.Advance(absl::Minutes(10));
+  const Reservation released = Granted("a", {Hour(2)});
+  ASSERT_TRUE(Release(released).ok());
+  const Reservation forced = Granted("a", {Hour(3)});
+  ASSERT_TRUE(ForceRelease(forced).ok());
+  EXPECT_EQ(ReasonOf(Renew(expired).status()), "EXPIRED");
+  EXPECT_EQ(ReasonOf(Renew(released).status()), "RELEASED");
+  EXPECT_EQ(ReasonOf(Renew(forced).status()), "FORCED");
+  EXPECT_EQ(ReasonOf(Release(expired).status()), "EXPIRED");
+  EXPECT_EQ(ReasonOf(Release(forced).status()), "FORCED");
+  EXPECT_EQ(ReasonOf(ForceRelease(expired).status()), "EXPIRED");
+  Reservation unknown = expired;
+  unknown.id = "r99-1";
+  unknown.token = 1;
+  EXPECT_EQ(Renew(unknown).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(ReasonOf(Renew(unknown).status()), "UNKNOWN_RESERVATION");
+  unknown.id = "no such form";
+  EXPECT_EQ(ReasonOf(Renew(unknown).status()), "UNKNOWN_RESERVATION");
+  Reservation stale = Granted("a", {Hour(4)});
+  stale.token -= 1;
+  EXPECT_EQ(ReasonOf(Renew(stale).status()), "STALE_TOKEN");
+  EXPECT_EQ(ReasonOf(Release(stale).status()), "STALE_TOKEN");
+}
+
+TEST_F(Lifecycle, ForceReleaseNeedsAReasonAndFreesTheTime) {
+  const Reservation granted = Granted("a", {Hour(1)});
+  caller_.reason = "";
+  EXPECT_EQ(ReasonOf(ForceRelease(granted).status()), "REASON_REQUIRED");
+  EXPECT_EQ(Get(granted).state, State::kActive);
+  caller_.reason = "its machine burnt down";
+  ASSERT_TRUE(ForceRelease(granted).ok());
+  EXPECT_EQ(Get(granted).state, State::kForced);
+  EXPECT_EQ(Audit()[0].event.method, "ForceReleaseReservation");
+  EXPECT_EQ(Audit()[0].event.caller.reason, "its machine burnt down");
+  EXPECT_TRUE(Reserve("b", {Hour(1)}).ok());
+}
+
+TEST_F(Lifecycle, GivesBackPartByPart) {
+  const Reservation granted = Granted("a", {Hours(0, 6)});
+  auto left = GiveBack(granted, {Hours(2, 3)});
+  ASSERT_TRUE(left.ok()) << left.status();
+  EXPECT_THAT(left->intervals, ElementsAre(Hours(0, 2), Hours(3, 6)));
+  EXPECT_THAT(left->released, ElementsAre(Hours(2, 3)));
+  EXPECT_EQ(left->state, State::kActive);
+  EXPECT_TRUE(Reserve("b", {Hour(2)}).ok());
+  EXPECT_FALSE(Reserve("c", {Hour(3)}).ok());
+  EXPECT_EQ(ReasonOf(GiveBack(granted, {Hour(2)}).status()), "OUTSIDE_RESERVATION");
+  EXPECT_EQ(ReasonOf(GiveBack(granted, {Hours(5, 7)}).status()), "OUTSIDE_RESERVATION");
+  left = GiveBack(granted, {Hours(0, 2), Hours(3, 5)});
+  ASSERT_TRUE(left.ok()) << left.status();
+  EXPECT_THAT(left->intervals, ElementsAre(Hours(5, 6)));
+  left = GiveBack(granted, {Hours(5, 6)});
+  ASSERT_TRUE(left.ok()) << left.status();
+  EXPECT_EQ(left->state, State::kReleased);
+  EXPECT_THAT(left->intervals, ElementsAre(Hours(0, 6)));
+  EXPECT_TRUE(Reserve("c", {Hours(3, 6)}).ok());
+}
+
+TEST_F(Lifecycle, CheckTokenWantsTheTokenTheDatasourceAndTheTime) {
+  Reservation granted = Granted("a", {Hours(2, 4), Hours(4, 6)});
+  EXPECT_TRUE(Check(granted, Hours(3, 5)).ok());
+  EXPECT_EQ(ReasonOf(Check(granted, Hours(5, 7))), "OUTSIDE_RESERVATION");
+  EXPECT_EQ(ReasonOf(Check(granted, Hours(3, 3))), "OUTSIDE_RESERVATION");
+  Reservation elsewhere = granted;
+  elsewhere.datasource = "clicks";
+  EXPECT_EQ(ReasonOf(Check(elsewhere, Hours(3, 5))), "OUTSIDE_RESERVATION");
+  ASSERT_TRUE(GiveBack(granted, {Hour(3)}).ok());
+  EXPECT_EQ(ReasonOf(Check(granted, Hours(3, 5))), "OUTSIDE_RESERVATION");
+  EXPECT_TRUE(Check(granted, Hours(4, 6)).ok());
+  Reservation stale = granted;
+  stale.token += 1;
+  EXPECT_EQ(ReasonOf(Check(stale, Hours(4, 6))), "STALE_TOKEN");
+  clock_.Advance(absl::Minutes(10) - kTick);
+  EXPECT_TRUE(Check(granted, Hours(4, 6)).ok());
+  clock_.Advance(kTick);
+  EXPECT_EQ(ReasonOf(Check(granted, Hours(4, 6))), "EXPIRED");
+}
+
+TEST_F(Lifecycle, SweepingRemovesWhatEndedLongAgoAndKeepsItsRequestIdForADay) {
+  ReserveRequest request = Request("a", {Hour(1)});
+  request.request_id = "run-1";
+  const Reservation old = Granted(request);
+  clock_.Advance(absl::Hours(1));
+  const Reservation young = Granted("b", {Hour(2)});
+  const auto sweep = [&] {
+    auto swept = In<Swept>([&](store::Transaction& tx) { return Sweep(tx, tx.now(), ""); });
+    EXPECT_TRUE(swept.ok()) << swept.status();
+    return swept->removed;
+  };
+  EXPECT_EQ(sweep(), 0);
+  EXPECT_EQ(ReasonOf(Reserve(request).status()), "EXPIRED");
+  clock_.Advance(absl::Hours(24) - absl::Minutes(50) + kTick);
+  EXPECT_EQ(sweep(), 1);
+  EXPECT_EQ(Get(young).state, State::kExpired);
+  const auto gone = In<Reservation>([&](store::Transaction& tx) { return lease::Get(tx, old.id); });
+  EXPECT_EQ(ReasonOf(gone.status()), "UNKNOWN_RESERVATION");
+  EXPECT_TRUE(Reserve(request).ok());
+}
+
+TEST_F(Lifecycle, EveryChangeLeavesAnEventWithWhatWasAndWhatIs) {
+  const Reservation granted = Granted("a", {Hours(0, 2)});
+  ASSERT_TRUE(Renew(granted).ok());
+  ASSERT_TRUE(GiveBack(granted, {Hour(0)}).ok());
+  ASSERT_TRUE(Release(granted).ok());
+  std::vector<std::string> methods;
+  for (const auto& event : Audit()) {
+    methods.push_back(event.event.method);
+    EXPECT_EQ(event.event.subject, granted.id);
+    EXPECT_EQ(event.event.before.empty(), event.event.method == "ReserveInterval");
+    EXPECT_FALSE(event.event.after.empty());
+  }
+  EXPECT_THAT(methods, ElementsAre("ReleaseReservation", "ReleaseIntervals", "RenewReservation",
+                                   "ReserveInterval"));
+}
+
+}  // namespace
+}  // namespace interlock::lease
