@@ -142,12 +142,14 @@ absl::Status Granularity::CutByMonths() {
     return UnsupportedGranularity(
         ToString(), "not every month has the day of its origin; one up to the 28th would do");
   }
+  rounds_clock_ = !origin_ && period_.years() + period_.months() == 1;
   Cut(Kind::kMonths, period_.years() * kMonthsPerYear + period_.months(), LocalOrigin());
   return absl::OkStatus();
 }
 
 absl::Status Granularity::CutByDays() {
-  starts_on_monday_ = period_.weeks() == 1 && !origin_;
+  rounds_clock_ = !origin_ && period_.weeks() + period_.days() == 1;
+  starts_on_monday_ = rounds_clock_ && period_.weeks() == 1;
   const int64_t shift = starts_on_monday_ ? kFirstMonday : 0;
   if (HasFixedOffset(zone_)) {
     Cut(Kind::kElapsed, *period_.FixedMillis(), FirstBound().millis() + shift);

@@ -146,7 +146,9 @@ class Granularity {
   int64_t anchor_ = 0;
   // Druid counts hours in a way of its own (DruidAgrees).
   bool counts_hours_ = false;
-  // And a week that has no origin.
+  // And finds a single day, week, month or year without an origin by rounding the clock
+  // time, where it counts from the origin for all others; a week from its Monday.
+  bool rounds_clock_ = false;
   bool starts_on_monday_ = false;
   Period period_;
   std::string zone_name_ = "UTC";

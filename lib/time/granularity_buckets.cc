@@ -184,7 +184,8 @@ bool Granularity::DruidAgrees(const Interval& bucket) const {
     if (period_.AddTo(start, zone_, 1) != bucket.end()) return false;
     const int64_t index = IndexOf(start);
     const int64_t bound = LocalBound(index);
-    if (HappensTwice(bound, zone_) || LiesInsideGap(LocalBound(index + 1), zone_)) return false;
+    if (InsideTwice(bound, zone_) || InsideGap(LocalBound(index + 1), zone_)) return false;
+    if (rounds_clock_ && HappensTwice(bound, zone_)) return false;
     return !starts_on_monday_ || HasItsMidnights(bound);
   }
   if (kind_ == Kind::kLocalClock) {

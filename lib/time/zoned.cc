@@ -82,7 +82,7 @@ bool InGap(int64_t local, const absl::TimeZone& zone) {
   return zone.At(SecondOf(local)).kind == absl::TimeZone::TimeInfo::SKIPPED;
 }
 
-bool LiesInsideGap(int64_t local, const absl::TimeZone& zone) {
+bool InsideGap(int64_t local, const absl::TimeZone& zone) {
   const absl::TimeZone::TimeInfo info = zone.At(SecondOf(local));
   const bool first = info.pre == info.trans && local % kMillisPerSecond == 0;
   return info.kind == absl::TimeZone::TimeInfo::SKIPPED && !first;
@@ -90,6 +90,12 @@ bool LiesInsideGap(int64_t local, const absl::TimeZone& zone) {
 
 bool HappensTwice(int64_t local, const absl::TimeZone& zone) {
   return zone.At(SecondOf(local)).kind == absl::TimeZone::TimeInfo::REPEATED;
+}
+
+bool InsideTwice(int64_t local, const absl::TimeZone& zone) {
+  const absl::TimeZone::TimeInfo info = zone.At(SecondOf(local));
+  const bool first = info.post == info.trans && local % kMillisPerSecond == 0;
+  return info.kind == absl::TimeZone::TimeInfo::REPEATED && !first;
 }
 
 int64_t MonthOf(int64_t local) {

@@ -37,11 +37,13 @@ int64_t LocalOf(Instant instant, const absl::TimeZone& zone);
 // clocks were put forward. Where it happens twice: the earlier.
 Instant Resolve(int64_t local, const absl::TimeZone& zone);
 
-// Whether the clocks never show `local`, as they were put forward; the same, but for the
-// gap's first moment; show it twice, as they were put back.
+// Whether the clocks never show `local`, as they were put forward; show it twice, as they
+// were put back. The first moment of such a stretch is often harmless: the `Inside` forms
+// leave it out.
 bool InGap(int64_t local, const absl::TimeZone& zone);
-bool LiesInsideGap(int64_t local, const absl::TimeZone& zone);
+bool InsideGap(int64_t local, const absl::TimeZone& zone);
 bool HappensTwice(int64_t local, const absl::TimeZone& zone);
+bool InsideTwice(int64_t local, const absl::TimeZone& zone);
 
 // Months since year 0 of the day that `local` lies in.
 int64_t MonthOf(int64_t local);

@@ -113,7 +113,7 @@ TEST(JodaAnswers, BucketsAreDruidsWhereDruidsAreACalendar) {
       EXPECT_FALSE(granularity.DruidAgrees(bucket)) << granularity << " at " << at;
       continue;
     }
-    // An origin in a local time that happens twice can be harmless by luck.
+    // An origin in a gap, or in a local time that happens twice, can be harmless by luck.
     if (!granularity.DruidAgrees(bucket)) {
       ++refused_without_need;
       EXPECT_TRUE(granularity.origin().has_value()) << granularity << " at " << at;
@@ -121,7 +121,7 @@ TEST(JodaAnswers, BucketsAreDruidsWhereDruidsAreACalendar) {
     EXPECT_EQ(at.millis() - bucket.start().millis(), Number(row[4])) << granularity << " at " << at;
     EXPECT_EQ(bucket.millis(), Number(row[5])) << granularity << " at " << at;
   }
-  EXPECT_LE(refused_without_need, 10);
+  EXPECT_LE(refused_without_need, 5);
 }
 
 // Whatever Druid does: case 34.
