@@ -3,22 +3,30 @@
 
 #include "interlock/v1/ingestion_coordinator.grpc.pb.h"
 #include "server/reserve_interval.h"
+#include "server/verify_call.h"
 
 namespace interlock::server {
 
 class IngestionCoordinatorService final : public v1::IngestionCoordinator::CallbackService {
  public:
   // All must outlive the service.
-  explicit IngestionCoordinatorService(ReserveIntervalCall& reserve) : reserve_(reserve) {}
+  IngestionCoordinatorService(ReserveIntervalCall& reserve, VerifyCall& verify)
+      : reserve_(reserve), verify_(verify) {}
 
   grpc::ServerUnaryReactor* ReserveInterval(grpc::CallbackServerContext* context,
                                             const v1::ReserveIntervalRequest* request,
                                             v1::ReserveIntervalResponse* response) override {
     return reserve_.Call(context, request, response);
   }
+  grpc::ServerUnaryReactor* VerifySingleVersion(
+      grpc::CallbackServerContext* context, const v1::VerifySingleVersionRequest* request,
+      v1::VerifySingleVersionResponse* response) override {
+    return verify_.Call(context, request, response);
+  }
 
  private:
   ReserveIntervalCall& reserve_;
+  VerifyCall& verify_;
 };
 
 }  // namespace interlock::server

@@ -14,17 +14,25 @@
 #include "lib/store/sqlite.h"
 #include "server/admin_server.h"
 #include "server/conversions/time.h"
+#include "server/doctor.h"
 #include "server/druid_options.h"
+#include "server/executor.h"
 #include "server/grpc_listener.h"
 #include "server/ingestion_coordinator.h"
 #include "server/log.h"
 #include "server/metrics.h"
 #include "server/reservations_service.h"
+#include "server/seen_faults.h"
+#include "server/server_service.h"
 #include "server/store_schemas.h"
 #include "server/unbuilt_services.h"
+#include "server/verify_call.h"
 
 namespace interlock::server {
 namespace {
+
+// Calls that wait for Druid, at a time.
+constexpr int kThreads = 8;
 
 lease::Limits LeaseLimits(const config::v1::Limits& config) {
   lease::Limits limits;
@@ -101,6 +109,7 @@ class InterlockServer::Parts {
       metrics_.druid_request_seconds.Add({{"endpoint", endpoint}}, SecondsUpTo(100))
           .Observe(seconds);
     };
+    access_ = options->access;
     auto transport = std::make_shared<druid::CurlTransport>(
         druid::CurlTransportOptions{options->ca_file, options->connect_deadline});
     cluster_ = std::make_unique<druid::Cluster>(*std::move(options), std::move(transport));
@@ -111,9 +120,16 @@ class InterlockServer::Parts {
     const lease::Limits limits = LeaseLimits(config_.limits());
     const absl::Duration ttl = FromProto(config_.limits().default_ttl());
     reserve_ = std::make_unique<ReserveIntervalCall>(*store_, metrics_, limits, ttl);
-    coordinator_service_ = std::make_unique<IngestionCoordinatorService>(*reserve_);
+    const VerifySettings verify{FromProto(config_.verification().grace()),
+                                config_.limits().max_partitions_per_call()};
+    verify_ = std::make_unique<VerifyCall>(*store_, *cluster_, executor_, seen_, verify);
+    coordinator_service_ = std::make_unique<IngestionCoordinatorService>(*reserve_, *verify_);
     reservations_service_ = std::make_unique<ReservationsService>(*store_, limits, ttl);
+    doctor_ = std::make_unique<Doctor>(*cluster_, clock_, access_);
+    server_service_ = std::make_unique<ServerService>(config_, *store_, *cluster_, *doctor_,
+                                                      executor_, [this] { return Ready(); });
     std::vector<grpc::Service*> services = unbuilt_.All();
+    services.push_back(server_service_.get());
     services.push_back(coordinator_service_.get());
     services.push_back(reservations_service_.get());
     auto grpc = GrpcListener::Start(config_, services, metrics_);
@@ -146,7 +162,13 @@ class InterlockServer::Parts {
   std::unique_ptr<store::SqliteStore> store_;
   std::unique_ptr<simulator::Simulator> simulator_;
   std::unique_ptr<druid::Cluster> cluster_;
+  druid::Access access_ = druid::Access::kObserve;
+  SeenFaults seen_{metrics_};
+  Executor executor_{kThreads};
   std::unique_ptr<ReserveIntervalCall> reserve_;
+  std::unique_ptr<VerifyCall> verify_;
+  std::unique_ptr<Doctor> doctor_;
+  std::unique_ptr<ServerService> server_service_;
   std::unique_ptr<IngestionCoordinatorService> coordinator_service_;
   std::unique_ptr<ReservationsService> reservations_service_;
   UnbuiltServices unbuilt_;

@@ -1,0 +1,198 @@
+#include "server/doctor.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "lib/drop/kill_duty.h"
+
+namespace interlock::server {
+namespace {
+
+// Beyond it kills wait (lib/drop), and versions can come out older than what they replace.
+constexpr absl::Duration kMaxSkew = absl::Seconds(5);
+// An id that no segment has: marking it changes nothing, and needs the same permission as
+// marking one that is there.
+constexpr char kNoSegment[] =
+    "interlock_doctor_2000-01-01T00:00:00.000Z_2000-01-02T00:00:00.000Z_none";
+
+v1::Check* Add(v1::DiagnoseResponse& response, v1::Check::Result result, const std::string& name,
+               const std::string& subject, const std::string& found, const std::string& remedy) {
+  auto* check = response.add_checks();
+  check->set_name(name);
+  check->set_result(result);
+  check->set_subject(subject);
+  check->set_found(found);
+  check->set_remedy(remedy);
+  return check;
+}
+
+// A read that must be allowed: missing permission would look like absence.
+template <class T>
+void AddRead(v1::DiagnoseResponse& response, const std::string& name, const std::string& subject,
+             const druid::Answer<T>& answer, const std::string& permission) {
+  if (answer.done()) {
+    Add(response, v1::Check::OK, name, subject, "allowed and answered", "");
+  } else if (answer.cause() == druid::Cause::kUnauthorized) {
+    Add(response, v1::Check::FAULT, name, subject, answer.text(),
+        absl::StrCat("give Interlock's user ", permission,
+                     ": without it Druid's lists hide things"));
+  } else {
+    Add(response, v1::Check::WARNING, name, subject, answer.text(),
+        "ask again when the service is up");
+  }
+}
+
+int Severity(v1::Check::Result result) {
+  switch (result) {
+    case v1::Check::FAULT:
+      return 3;
+    case v1::Check::WARNING:
+      return 2;
+    case v1::Check::OK:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
+void Doctor::Diagnose(std::vector<std::string> datasources, v1::DiagnoseResponse& response) {
+  CheckServices(response);
+  CheckCapabilities(response);
+  const auto known = CheckDatasources(response);
+  if (datasources.empty() && !known.empty()) datasources.push_back(known.front());
+  for (const auto& datasource : datasources) {
+    CheckReads(datasource, response);
+    CheckWrite(datasource, response);
+  }
+  CheckClock(response);
+  CheckKillDuty(response);
+  for (const auto& check : response.checks()) {
+    if (Severity(check.result()) > Severity(response.result())) response.set_result(check.result());
+  }
+}
+
+void Doctor::CheckServices(v1::DiagnoseResponse& response) {
+  for (const auto& service : cluster_.CheckServices()) {
+    const bool leads = service.service == "broker" || service.leader;
+    if (service.up && leads) {
+      Add(response, v1::Check::OK, "service", service.service,
+          absl::StrCat(service.address, " is up"), "");
+    } else if (service.up) {
+      Add(response, v1::Check::WARNING, "service", service.service,
+          absl::StrCat(service.address, " is up and does not lead: ", service.text),
+          "add the leader's address, or wait for the election to end");
+    } else {
+      Add(response, v1::Check::FAULT, "service", service.service,
+          absl::StrCat(service.address, ": ", service.text),
+          "mend druid's addresses in the configuration, or start the service");
+    }
+  }
+}
+
+void Doctor::CheckCapabilities(v1::DiagnoseResponse& response) {
+  const auto asked = cluster_.GetCapabilities();
+  if (!asked.done()) {
+    Add(response, v1::Check::WARNING, "paths", "", asked.text(),
+        "ask again when the services are up");
+    return;
+  }
+  const auto& has = asked.value();
+  const auto one = [&](bool there, const char* name, const char* without) {
+    Add(response, there ? v1::Check::OK : v1::Check::WARNING, "path", name,
+        absl::StrCat(there ? "there" : "not there", " (Druid says it is ", has.version, ")"),
+        there ? "" : without);
+  };
+  one(has.overlord_marks, "overlord mark paths",
+      "the coordinator's are used: up to 31 they do nothing "
+      "for a datasource that is not served; read back");
+  one(has.unused_segments_list, "list of unused segments",
+      "drops cannot be killed, nor proven gone");
+  one(has.active_locks, "active locks", "only locked intervals are seen, without their holders");
+  one(has.kill_bounded, "bounded kill", "drops end at KILL_NOT_BOUNDED: nothing is killed");
+}
+
+std::vector<std::string> Doctor::CheckDatasources(v1::DiagnoseResponse& response) {
+  const auto listed = cluster_.ListDatasources();
+  if (!listed.done()) {
+    AddRead(response, "datasources", "", listed, "DATASOURCE READ");
+    return {};
+  }
+  Add(response, v1::Check::OK, "datasources", "",
+      absl::StrCat(listed.value().size(), " are listed"),
+      listed.value().empty() ? "if there should be some: give Interlock's user DATASOURCE READ"
+                             : "");
+  return listed.value();
+}
+
+void Doctor::CheckReads(const std::string& datasource, v1::DiagnoseResponse& response) {
+  // A time in which nobody has data keeps the answers short.
+  const Interval nowhere = *Interval::Of(Instant::FromMillis(0), Instant::FromMillis(1));
+  AddRead(response, "read segments", datasource, cluster_.ListUsedSegments(datasource, {nowhere}),
+          "DATASOURCE READ");
+  AddRead(response, "read tasks", datasource, cluster_.ListLiveTasks(datasource),
+          "DATASOURCE READ");
+  AddRead(response, "read locks", datasource, cluster_.ListLocks(datasource, {nowhere}),
+          "STATE READ");
+  AddRead(response, "read rules", datasource, cluster_.GetRules(datasource), "DATASOURCE READ");
+}
+
+void Doctor::CheckWrite(const std::string& datasource, v1::DiagnoseResponse& response) {
+  if (access_ == druid::Access::kObserve) {
+    Add(response, v1::Check::NOT_CHECKED, "write", datasource,
+        "druid.access is OBSERVE: no write is sent", "set it to MANAGE to submit and drop");
+    return;
+  }
+  const auto marked = cluster_.MarkUnused(datasource, {kNoSegment});
+  if (marked.cause() == druid::Cause::kUnauthorized) {
+    Add(response, v1::Check::FAULT, "write", datasource, marked.text(),
+        "give Interlock's user DATASOURCE WRITE");
+  } else if (marked.unknown()) {
+    Add(response, v1::Check::WARNING, "write", datasource, marked.text(),
+        "ask again when the service is up");
+  } else {
+    Add(response, v1::Check::OK, "write", datasource, "allowed (marking an id that is not there)",
+        "");
+  }
+}
+
+void Doctor::CheckClock(v1::DiagnoseResponse& response) {
+  const auto asked = cluster_.GetCapabilities();
+  const auto listed = cluster_.ListDatasources();
+  const auto theirs = listed.druid_time() ? listed.druid_time() : asked.druid_time();
+  if (!theirs) {
+    Add(response, v1::Check::NOT_CHECKED, "clock", "", "no reply carried a Date", "");
+    return;
+  }
+  // Date has whole seconds.
+  const absl::Duration skew = absl::AbsDuration(clock_.Now() - *theirs);
+  const bool good = skew <= kMaxSkew + absl::Seconds(1);
+  Add(response, good ? v1::Check::OK : v1::Check::FAULT, "clock", "",
+      absl::StrCat("ours and Druid's are ",
+                   absl::FormatDuration(absl::Trunc(skew, absl::Seconds(1))), " apart"),
+      good ? "" : "mend the hosts' time source: kills wait while they disagree");
+}
+
+void Doctor::CheckKillDuty(v1::DiagnoseResponse& response) {
+  const auto settings = cluster_.GetCoordinatorSettings();
+  if (!settings.done()) {
+    Add(response, v1::Check::WARNING, "kill duty", "", settings.text(),
+        "give Interlock's user CONFIG READ and STATE READ");
+    return;
+  }
+  const auto duty = drop::ReadKillDuty(settings.value(), true);
+  if (!duty) {
+    Add(response, v1::Check::WARNING, "kill duty", "", "its settings cannot be read",
+        "look at druid.coordinator.kill.*: a duty that kills ends a drop's window early");
+  } else if (duty->on) {
+    Add(response, v1::Check::WARNING, "kill duty", "",
+        absl::StrCat("on, ", absl::FormatDuration(duty->buffer), " after a mark"),
+        "keep its buffer longer than every window");
+  } else {
+    Add(response, v1::Check::OK, "kill duty", "", "off", "");
+  }
+}
+
+}  // namespace interlock::server

@@ -1,0 +1,105 @@
+#include "server/server_service.h"
+
+#include <utility>
+
+#include "server/caller.h"
+#include "server/conversions/time.h"
+#include "server/unary.h"
+#include "server/version.h"
+
+namespace interlock::server {
+namespace {
+
+void AddLimits(const config::v1::ServerConfig& config, v1::GetStatusResponse& response) {
+  auto& limits = *response.mutable_limits();
+  const auto duration = [](const google::protobuf::Duration& d) {
+    return absl::FormatDuration(FromProto(d));
+  };
+  limits["default_ttl"] = duration(config.limits().default_ttl());
+  limits["max_ttl"] = duration(config.limits().max_ttl());
+  limits["max_intervals_per_call"] = std::to_string(config.limits().max_intervals_per_call());
+  limits["max_partitions_per_unit"] = std::to_string(config.limits().max_partitions_per_unit());
+  limits["max_partitions_per_call"] = std::to_string(config.limits().max_partitions_per_call());
+  limits["min_window"] = duration(config.drops().min_window());
+  limits["floor"] = duration(config.drops().floor());
+}
+
+}  // namespace
+
+ServerService::ServerService(const config::v1::ServerConfig& config, store::SqliteStore& store,
+                             druid::Cluster& cluster, Doctor& doctor, Executor& executor,
+                             std::function<absl::Status()> ready)
+    : config_(config),
+      store_(store),
+      cluster_(cluster),
+      doctor_(doctor),
+      executor_(executor),
+      ready_(std::move(ready)),
+      started_(store.Now()) {}
+
+void ServerService::AddDruid(v1::GetStatusResponse& response) {
+  for (const auto& service : cluster_.CheckServices()) {
+    auto* proto = response.add_druid();
+    proto->set_service(service.service);
+    proto->set_url(service.address);
+    proto->set_state(service.up ? v1::DruidServiceStatus::UP : v1::DruidServiceStatus::DOWN);
+    if (service.leader) proto->set_leader(service.address);
+    proto->set_message(service.text);
+    ToProto(store_.Now(), proto->mutable_observe_time());
+  }
+  const auto capabilities = cluster_.GetCapabilities();
+  if (!capabilities.done()) return;
+  const auto& has = capabilities.value();
+  for (auto& service : *response.mutable_druid()) service.set_version(has.version);
+  const std::pair<bool, const char*> names[] = {{has.overlord_marks, "overlord.marks"},
+                                                {has.unused_segments_list, "segments.unused"},
+                                                {has.active_locks, "locks.active"},
+                                                {has.locked_intervals_v2, "locks.v2"},
+                                                {has.kill_bounded, "kill.bounded"}};
+  for (const auto& [there, name] : names) {
+    if (there) response.add_druid_capabilities(name);
+  }
+}
+
+grpc::ServerUnaryReactor* ServerService::GetStatus(grpc::CallbackServerContext* context,
+                                                   const v1::GetStatusRequest* /*request*/,
+                                                   v1::GetStatusResponse* response) {
+  return Unary(context, executor_, [this, context, response] {
+    response->set_version(kVersion);
+    response->set_incarnation(store_.incarnation());
+    ToProto(started_, response->mutable_start_time());
+    ToProto(store_.Now(), response->mutable_store_time());
+    const absl::Status ready = ready_();
+    response->set_ready(ready.ok());
+    response->set_not_ready_reason(std::string(ready.message().data(), ready.message().size()));
+    auto* store = response->mutable_store();
+    store->set_engine("sqlite");
+    const absl::Status health = store_.Health();
+    store->set_writable(health.ok());
+    store->set_message(std::string(health.message().data(), health.message().size()));
+    response->set_druid_access(config_.druid().access() == config::v1::Druid::OBSERVE
+                                   ? v1::GetStatusResponse::OBSERVE
+                                   : v1::GetStatusResponse::MANAGE);
+    response->set_clock_jump_count(store_.clock_jumps());
+    response->set_caller_identity(IdentityOf(*context));
+    AddLimits(config_, *response);
+    AddDruid(*response);
+    if (config_.druid().simulated()) {
+      auto* notice = response->add_notices();
+      notice->set_reason("SIMULATED_DRUID");
+      notice->set_message("Druid is simulated: in memory, and gone when this server ends");
+    }
+    return absl::OkStatus();
+  });
+}
+
+grpc::ServerUnaryReactor* ServerService::Diagnose(grpc::CallbackServerContext* context,
+                                                  const v1::DiagnoseRequest* request,
+                                                  v1::DiagnoseResponse* response) {
+  return Unary(context, executor_, [this, request, response] {
+    doctor_.Diagnose({request->datasources().begin(), request->datasources().end()}, *response);
+    return absl::OkStatus();
+  });
+}
+
+}  // namespace interlock::server

@@ -1,0 +1,43 @@
+// The Server service: how this server is, and what it finds when it looks at Druid.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "interlock/config/v1/config.pb.h"
+#include "interlock/v1/server.grpc.pb.h"
+#include "lib/druid/cluster.h"
+#include "lib/store/sqlite.h"
+#include "server/doctor.h"
+#include "server/executor.h"
+
+namespace interlock::server {
+
+class ServerService final : public v1::Server::CallbackService {
+ public:
+  // All must outlive the service. `ready`: OK, or why nothing can be granted.
+  ServerService(const config::v1::ServerConfig& config, store::SqliteStore& store,
+                druid::Cluster& cluster, Doctor& doctor, Executor& executor,
+                std::function<absl::Status()> ready);
+
+  grpc::ServerUnaryReactor* GetStatus(grpc::CallbackServerContext* context,
+                                      const v1::GetStatusRequest* request,
+                                      v1::GetStatusResponse* response) override;
+  grpc::ServerUnaryReactor* Diagnose(grpc::CallbackServerContext* context,
+                                     const v1::DiagnoseRequest* request,
+                                     v1::DiagnoseResponse* response) override;
+
+ private:
+  void AddDruid(v1::GetStatusResponse& response);
+
+  const config::v1::ServerConfig& config_;
+  store::SqliteStore& store_;
+  druid::Cluster& cluster_;
+  Doctor& doctor_;
+  Executor& executor_;
+  const std::function<absl::Status()> ready_;
+  const Instant started_;
+};
+
+}  // namespace interlock::server
