@@ -16,12 +16,16 @@ using druid::Segment;
 constexpr absl::Duration kDateGrain = absl::Seconds(1);
 
 Attribution Told(Attribution::Kind kind, std::string version, std::string reason) {
-  return {kind, std::move(version), std::move(reason)};
+  return {kind, std::move(version), "", std::move(reason)};
 }
 
-// The versions that no used segment had before, with whether any was compacted.
-std::map<std::string, bool> NewVersions(const druid::Timeline& after,
-                                        const AttributionQuestion& question) {
+struct Fresh {
+  std::vector<std::string> written;  // versions, rising
+  std::string compacted;             // the newest that a compaction made; "" if none
+};
+
+// The versions that no used segment had before.
+Fresh FreshVersions(const druid::Timeline& after, const AttributionQuestion& question) {
   const std::set<std::string> before(question.used_before.begin(), question.used_before.end());
   std::set<std::string> old_versions;
   std::map<std::string, bool> fresh;
@@ -33,9 +37,16 @@ std::map<std::string, bool> NewVersions(const druid::Timeline& after,
       fresh[segment.version] = fresh[segment.version] || segment.compacted;
     }
   }
-  // Rows appended to an old version make no new one.
-  for (const std::string& version : old_versions) fresh.erase(version);
-  return fresh;
+  Fresh result;
+  for (const auto& [version, compacted] : fresh) {
+    if (old_versions.count(version) != 0) continue;  // rows appended to an old version
+    if (compacted) {
+      result.compacted = version;
+    } else {
+      result.written.push_back(version);
+    }
+  }
+  return result;
 }
 
 Attribution ByTime(const std::string& version, const AttributionQuestion& question) {
@@ -56,33 +67,39 @@ Attribution ByTime(const std::string& version, const AttributionQuestion& questi
   return Told(Attribution::Kind::kOurs, version, "made within the task's life, by no other task");
 }
 
+Attribution ByLock(const std::string& newest, const std::string& lock_version) {
+  if (newest == lock_version) {
+    return Told(Attribution::Kind::kOurs, newest, "the version of the lock that the task held");
+  }
+  return Told(Attribution::Kind::kForeign, newest,
+              absl::StrCat("version ", newest, " is not that of the task's lock, ", lock_version));
+}
+
+Attribution OfWritten(const std::vector<std::string>& written,
+                      const AttributionQuestion& question) {
+  const std::string& newest = written.back();
+  if (question.lock_version) return ByLock(newest, *question.lock_version);
+  if (written.size() > 1) {
+    return Told(Attribution::Kind::kUnattributed, newest,
+                absl::StrCat("several versions are new: ", absl::StrJoin(written, ", ")));
+  }
+  return ByTime(newest, question);
+}
+
 }  // namespace
 
 Attribution Attribute(const druid::Timeline& after, const AttributionQuestion& question) {
-  const std::map<std::string, bool> fresh = NewVersions(after, question);
-  if (fresh.empty()) {
-    return Told(Attribution::Kind::kNothingNew, "", "no version is new");
+  const Fresh fresh = FreshVersions(after, question);
+  if (!fresh.written.empty()) {
+    Attribution told = OfWritten(fresh.written, question);
+    if (fresh.compacted > told.version) told.compacted_as = fresh.compacted;
+    return told;
   }
-  const auto& [newest, compacted] = *fresh.rbegin();
-  if (question.lock_version && newest == *question.lock_version) {
-    return Told(Attribution::Kind::kOurs, newest, "the version of the lock that the task held");
+  if (!fresh.compacted.empty()) {
+    return Told(Attribution::Kind::kForeign, fresh.compacted,
+                absl::StrCat("version ", fresh.compacted, " was made by compaction"));
   }
-  if (compacted) {
-    return Told(Attribution::Kind::kForeign, newest,
-                absl::StrCat("version ", newest, " was made by compaction"));
-  }
-  if (question.lock_version) {
-    return Told(
-        Attribution::Kind::kForeign, newest,
-        absl::StrCat("version ", newest, " is not the task's own, ", *question.lock_version));
-  }
-  if (fresh.size() > 1) {
-    std::vector<std::string> names;
-    for (const auto& [version, unused] : fresh) names.push_back(version);
-    return Told(Attribution::Kind::kUnattributed, newest,
-                absl::StrCat("several versions are new: ", absl::StrJoin(names, ", ")));
-  }
-  return ByTime(newest, question);
+  return Told(Attribution::Kind::kNothingNew, "", "no version is new");
 }
 
 }  // namespace interlock::verify

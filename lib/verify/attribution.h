@@ -3,7 +3,8 @@
 // A replacing task writes under its lock's version, which is the moment the lock was made.
 // So a version is our task's when it is new, lies within the task's life by Druid's own
 // clock, is no compaction, and no other task could have made it; or when it is the version
-// of the lock that the task was seen to hold.
+// of the lock that the task was seen to hold. Druid may compact it at once: then a higher,
+// compacted version is seen, with the same rows.
 //
 // Pure. Threads: functions without state.
 #pragma once
@@ -39,8 +40,10 @@ struct Attribution {
     kUnattributed,  // new, and it can't be told whose
   };
   Kind kind = Kind::kUnattributed;
-  std::string version;  // the newest that is new; "" for kNothingNew
-  std::string reason;   // in a sentence
+  std::string version;  // the newest that is new and no compaction; "" for kNothingNew
+  // A compaction made afterwards, of what our task wrote: what is seen by now; "" if none.
+  std::string compacted_as;
+  std::string reason;  // in a sentence
 };
 
 Attribution Attribute(const druid::Timeline& after, const AttributionQuestion& question);

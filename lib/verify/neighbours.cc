@@ -94,7 +94,8 @@ class Comparison {
 
 void Comparison::JudgeNew(const Segment& segment) {
   const std::string where = absl::StrCat(segment.id, " in ", segment.interval.ToString());
-  if (segment.version == question_.own_version) {
+  const std::vector<std::string>& own = question_.own_versions;
+  if (std::find(own.begin(), own.end(), segment.version) != own.end()) {
     changes_.findings.push_back(MakeFinding(
         Verdict::kNeighbourChanged, absl::StrCat("our own task wrote ", where), {segment.id}));
   } else if (segment.appended() && JoinsKnownVersion(segment)) {

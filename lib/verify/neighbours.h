@@ -47,9 +47,9 @@ struct KnownChange {
 };
 
 struct NeighbourQuestion {
-  std::vector<Interval> intervals;  // the neighbours
-  std::vector<SeenSegment> before;  // what was read there before the change
-  std::string own_version;          // what our task wrote; "" when it wrote nothing
+  std::vector<Interval> intervals;        // the neighbours
+  std::vector<SeenSegment> before;        // what was read there before the change
+  std::vector<std::string> own_versions;  // what our task wrote; one per partition
   std::vector<KnownChange> known;
 };
 

@@ -47,7 +47,7 @@ std::string Edited(const std::string& json, const Edits& edits) {
 }
 
 std::string SpecFile(const std::string& name) {
-  std::ifstream file(absl::StrCat(INTERLOCK_SOURCE_DIR, "/tests/specs/", name));
+  std::ifstream file(absl::StrCat(INTERLOCK_SPECS_DIR, "/", name));
   EXPECT_TRUE(file.good()) << name;
   std::stringstream text;
   text << file.rdbuf();

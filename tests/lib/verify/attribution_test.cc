@@ -55,6 +55,16 @@ TEST(Attribution, CompactionIsForeign) {
   EXPECT_EQ(Attribute(Timeline::Of({compacted}), Question()).kind, Kind::kForeign);
 }
 
+TEST(Attribution, CompactionOfWhatOursWroteLeavesItOurs) {
+  druid::Segment compacted = Numbered(kHour, kLater, 0, 1);
+  compacted.compacted = true;
+  const Attribution told =
+      Attribute(Timeline::Of({Numbered(kHour, kOurs, 0, 1), compacted}), Question());
+  EXPECT_EQ(told.kind, Kind::kOurs);
+  EXPECT_EQ(told.version, kOurs);
+  EXPECT_EQ(told.compacted_as, kLater);
+}
+
 TEST(Attribution, BesideAnotherTaskItCantBeToldUnlessTheLockWasSeen) {
   AttributionQuestion question = Question();
   question.others_seen = true;

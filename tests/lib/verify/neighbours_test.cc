@@ -53,7 +53,7 @@ TEST(Neighbours, Case018AreTheSameWhereAMonthIsOnlyShadowedInTheMiddle) {
   const auto around = NeighboursOf({day.interval}, Named("DAY"), {month});
   NeighbourQuestion question;
   question.intervals = around;
-  question.own_version = kV2;
+  question.own_versions = {kV2};
   const VisibleSet before = VisibleSetOf(Timeline::Of({month}), around);
   question.before = before.segments;
   const Timeline after = Timeline::Of({month, day});
@@ -71,7 +71,7 @@ TEST(Neighbours, HaveADigestThatChangesWithAnyId) {
 
 TEST(Neighbours, ThatOurTaskWroteAreAFaultOfOurs) {
   NeighbourQuestion question = QuestionOf({Numbered(kAfter, kV1, 0, 1)});
-  question.own_version = kV2;
+  question.own_versions = {kV2};
   const auto changes = CompareNeighbours(
       Timeline::Of({Numbered(kAfter, kV1, 0, 1), Numbered(kAfter, kV2, 0, 1)}), question);
   EXPECT_THAT(Names(changes.findings), ElementsAre("NEIGHBOUR_CHANGED"));

@@ -1,0 +1,388 @@
+#include "lib/backfill/judge.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "lib/druid/timeline.h"
+#include "lib/verify/attribution.h"
+
+namespace interlock::backfill {
+namespace {
+
+using verify::Attribution;
+using verify::Verdict;
+
+// Sums of doubles are added in another order after a re-index.
+constexpr double kSumTolerance = 1e-9;
+
+const char* NameOf(RowRule rule) {
+  switch (rule) {
+    case RowRule::kCountMetric:
+      return "COUNT_METRIC";
+    case RowRule::kStoredRows:
+      return "STORED_ROWS";
+    case RowRule::kSourceSums:
+      return "SOURCE_SUMS";
+    case RowRule::kNotProvable:
+      break;
+  }
+  return "NOT_PROVABLE";
+}
+
+bool Equal(double a, double b) {
+  return std::fabs(a - b) <= kSumTolerance * std::max(std::fabs(a), std::fabs(b));
+}
+
+class UnitJudge {
+ public:
+  explicit UnitJudge(const Evidence& evidence)
+      : evidence_(evidence), timeline_(druid::Timeline::Of(evidence.after.used)) {}
+
+  UnitJudgement Run();
+
+ private:
+  void JudgePartition(const Interval& partition);
+  void JudgeOurs(const Attribution& told, const PartitionBefore& before);
+  void JudgeNothingNew(const PartitionBefore& before);
+  void JudgeFindings(const verify::PartitionVerdict& verdict, const PartitionBefore& before);
+  PartitionBefore BeforeOf(const Interval& partition) const;
+  Attribution AttributionOf(const Interval& partition) const;
+
+  // The unit's observation, from its partitions' states.
+  Seen Overall();
+  Seen NothingWasOurs();
+  // Each marks the unit wrong, or as not yet to be told.
+  void CompareRows();
+  void CheckUnparseable();
+  void CheckNeighbours();
+  void Mismatch(const std::string& reason, const std::string& message);
+  void Wrong(const std::string& reason, const std::string& message);
+  void Note(const std::string& note) {
+    for (PartitionJudgement& one : result_.partitions) one.proof.notes.push_back(note);
+  }
+  void FillProofs();
+
+  bool Any(State state) const {
+    return std::any_of(result_.partitions.begin(), result_.partitions.end(),
+                       [state](const auto& one) { return one.state == state; });
+  }
+  bool loaded() const { return evidence_.after.load.unavailable_segments == 0; }
+  double Found(const std::string& metric) const;
+
+  const Evidence& evidence_;
+  const druid::Timeline timeline_;
+  std::vector<std::string> own_versions_;
+  bool not_yet_ = false;
+  bool wrong_ = false;
+  std::optional<double> rows_expected_, rows_found_;
+  UnitJudgement result_;
+};
+
+PartitionBefore UnitJudge::BeforeOf(const Interval& partition) const {
+  for (const PartitionBefore& before : evidence_.before.partitions) {
+    if (before.partition == partition) return before;
+  }
+  return {partition, {}, false};
+}
+
+Attribution UnitJudge::AttributionOf(const Interval& partition) const {
+  verify::AttributionQuestion question;
+  question.partition = partition;
+  question.used_before = evidence_.before.used;
+  question.created = evidence_.created;
+  question.ended = evidence_.ended;
+  question.others_seen = evidence_.others_seen;
+  for (const auto& [interval, version] : evidence_.locks) {
+    if (interval.Contains(partition)) question.lock_version = version;
+  }
+  return verify::Attribute(timeline_, question);
+}
+
+void UnitJudge::JudgePartition(const Interval& partition) {
+  result_.partitions.push_back({});
+  PartitionJudgement& one = result_.partitions.back();
+  one.partition = partition;
+  const PartitionBefore before = BeforeOf(partition);
+  one.proof.versions_before = before.versions;
+  const Attribution told = AttributionOf(partition);
+  one.message = told.reason;
+  switch (told.kind) {
+    case Attribution::Kind::kOurs:
+      JudgeOurs(told, before);
+      return;
+    case Attribution::Kind::kNothingNew:
+      JudgeNothingNew(before);
+      return;
+    case Attribution::Kind::kForeign:
+      one.state = State::kSuspect;
+      one.reason = "FOREIGN_WRITE";
+      return;
+    case Attribution::Kind::kUnattributed:
+      one.state = State::kUndetermined;
+      one.reason = "UNATTRIBUTED";
+  }
+}
+
+// Druid replaces what is there by a tombstone where there is no input, and does nothing
+// where nothing is there.
+void UnitJudge::JudgeNothingNew(const PartitionBefore& before) {
+  PartitionJudgement& one = result_.partitions.back();
+  one.proof.attribution = "NOTHING_NEW";
+  if (!before.versions.empty() || !evidence_.succeeded) {
+    one.state = State::kNotApplied;
+    one.reason = "NO_NEW_VERSION";
+  } else if (evidence_.terms.min_rows.value_or(0) > 0) {
+    one.state = State::kSuspect;
+    one.reason = "ZERO_ROWS";
+    one.message =
+        absl::StrCat("no rows came in, and at least ", *evidence_.terms.min_rows, " are expected");
+  } else {
+    one.state = State::kEmpty;
+    one.message = "nothing was there, and no rows came in";
+  }
+}
+
+void UnitJudge::JudgeOurs(const Attribution& told, const PartitionBefore& before) {
+  PartitionJudgement& one = result_.partitions.back();
+  own_versions_.push_back(told.version);
+  one.proof.version = told.version;
+  one.proof.attribution = evidence_.locks.empty() ? "WITHIN_TASK_LIFE" : "LOCK_VERSION_SEEN";
+  verify::PartitionQuestion question;
+  question.partition = one.partition;
+  question.level = evidence_.level;
+  question.now = evidence_.now;
+  question.expected_version = told.compacted_as.empty() ? told.version : told.compacted_as;
+  question.grace = absl::InfiniteDuration();  // what we replaced a moment ago is no finding
+  if (evidence_.terms.rule == RowRule::kCountMetric) {
+    question.count_metric = evidence_.terms.count_metric;
+  }
+  if (!told.compacted_as.empty()) {
+    one.proof.notes.push_back(
+        absl::StrCat("COMPACTED: Druid compacted it into version ", told.compacted_as, " since"));
+  }
+  JudgeFindings(verify::VerifyPartition(timeline_, evidence_.after, question), before);
+}
+
+void UnitJudge::JudgeFindings(const verify::PartitionVerdict& verdict,
+                              const PartitionBefore& before) {
+  PartitionJudgement& one = result_.partitions.back();
+  one.proof.segments = verdict.visible_segments;
+  if (loaded()) {
+    one.proof.rows = verdict.rows;
+    one.proof.stored_rows = verdict.stored_rows;
+  }
+  one.findings = verdict.findings;
+  const int64_t least = evidence_.terms.min_rows.value_or(before.had_rows ? 1 : 0);
+  one.state = State::kDone;
+  for (const verify::Finding& finding : verdict.findings) {
+    switch (finding.verdict) {
+      case Verdict::kNotLoaded:
+        not_yet_ = true;
+        one.reason = "NOT_LOADED";
+        one.message = finding.evidence;
+        break;
+      case Verdict::kUndetermined:
+        one.state = State::kUndetermined;
+        one.reason = "SNAPSHOT_UNCLEAR";
+        one.message = finding.evidence;
+        break;
+      case Verdict::kIncompletePartitionSet:
+      case Verdict::kPartiallyCovered:
+      case Verdict::kForeignWrite:
+        one.state = State::kSuspect;
+        one.reason = std::string(verify::NameOf(finding.verdict));
+        one.message = finding.evidence;
+        return;
+      case Verdict::kEmpty:
+      case Verdict::kTombstoned:
+        one.state = least > 0 ? State::kSuspect : State::kEmpty;
+        one.reason = least > 0 ? "ZERO_ROWS" : "";
+        one.message = least > 0 ? "the task replaced rows by nothing: look at its input"
+                                : "no rows came in, as expected";
+        break;
+      case Verdict::kDuplicateRows:
+        one.proof.notes.push_back(absl::StrCat("LATE_ROWS_POSSIBLE: ", finding.evidence));
+        break;
+      default:
+        break;
+    }
+  }
+  if (one.state == State::kDone && one.proof.rows && *one.proof.rows < least) {
+    one.state = State::kSuspect;
+    one.reason = "TOO_FEW_ROWS";
+    one.message = absl::StrCat(*one.proof.rows, " rows, and at least ", least, " are expected");
+  }
+}
+
+void UnitJudge::Wrong(const std::string& reason, const std::string& message) {
+  wrong_ = true;
+  for (PartitionJudgement& one : result_.partitions) {
+    if (one.state != State::kDone && one.state != State::kEmpty) continue;
+    one.state = State::kSuspect;
+    one.reason = reason;
+    one.message = message;
+  }
+  result_.reason = reason;
+  result_.message = message;
+}
+
+// Brokers learn of new segments a second or two after the metadata store.
+void UnitJudge::Mismatch(const std::string& reason, const std::string& message) {
+  if (evidence_.settled) {
+    Wrong(reason, message);
+    return;
+  }
+  not_yet_ = true;
+  result_.reason = "ROWS_LAG";
+  result_.message = message;
+}
+
+double UnitJudge::Found(const std::string& metric) const {
+  double total = 0;
+  for (const druid::RowSums& sums : evidence_.after.rows) {
+    if (metric.empty()) {
+      total += static_cast<double>(sums.rows);
+    } else if (const auto it = sums.sums.find(metric); it != sums.sums.end()) {
+      total += it->second;
+    }
+  }
+  return total;
+}
+
+void UnitJudge::CompareRows() {
+  const RowTerms& terms = evidence_.terms;
+  if (!loaded()) {
+    Note("ROWS_NOT_PROVABLE: rows can't be counted before all is loaded");
+    return;
+  }
+  if (terms.rule == RowRule::kSourceSums) {
+    for (size_t i = 0; i < terms.sums.size() && i < evidence_.before.source_sums.size(); ++i) {
+      const auto& [source, target] = terms.sums[i];
+      rows_expected_ = evidence_.before.source_sums[i];
+      rows_found_ = Found(target);
+      if (Equal(*rows_expected_, *rows_found_)) continue;
+      Mismatch("SUMS_DIFFER", absl::StrCat("the sum of ", target, " is ", *rows_found_, ", and of ",
+                                           source, " in what was read ", *rows_expected_));
+      return;
+    }
+    return;
+  }
+  if (terms.rule == RowRule::kNotProvable) {
+    Note(absl::StrCat("ROWS_NOT_PROVABLE: ", terms.rule_reason));
+    return;
+  }
+  if (!evidence_.report || !evidence_.report->has_row_stats) {
+    Note("ROWS_NOT_PROVABLE: the task left no report");
+    return;
+  }
+  const auto& report = *evidence_.report;
+  rows_expected_ = static_cast<double>(report.processed + report.processed_with_error);
+  rows_found_ = Found(terms.rule == RowRule::kCountMetric ? terms.count_metric : "");
+  if (*rows_expected_ == *rows_found_) return;
+  Mismatch(
+      *rows_found_ > *rows_expected_ ? "DUPLICATE_ROWS" : "MISSING_ROWS",
+      absl::StrCat(*rows_found_, " rows are there, and the task's report says ", *rows_expected_));
+}
+
+void UnitJudge::CheckUnparseable() {
+  if (!evidence_.report) return;
+  const int64_t total = evidence_.unparseable_before + evidence_.report->unparseable;
+  if (evidence_.report->unparseable == 0 || total <= evidence_.terms.max_unparseable) return;
+  Wrong("UNPARSEABLE_ROWS", absl::StrCat(total, " rows could not be parsed, of at most ",
+                                         evidence_.terms.max_unparseable));
+}
+
+void UnitJudge::CheckNeighbours() {
+  verify::NeighbourQuestion question;
+  question.intervals = evidence_.before.neighbours;
+  question.before = evidence_.before.neighbour_segments;
+  question.own_versions = own_versions_;
+  question.known = evidence_.known;
+  const verify::NeighbourChanges changes = verify::CompareNeighbours(timeline_, question);
+  const std::string digest = verify::VisibleSetOf(timeline_, evidence_.before.neighbours).digest;
+  for (PartitionJudgement& one : result_.partitions) {
+    one.proof.neighbours_before = evidence_.before.neighbour_digest;
+    one.proof.neighbours_after = digest;
+    one.proof.neighbour_changes = changes.explained;
+  }
+  if (changes.findings.empty()) return;
+  const verify::Finding& worst = changes.findings.front();
+  Wrong(std::string(verify::NameOf(worst.verdict)), absl::StrCat("next door: ", worst.evidence));
+}
+
+void UnitJudge::FillProofs() {
+  for (PartitionJudgement& one : result_.partitions) {
+    Proof& proof = one.proof;
+    proof.level = evidence_.level == verify::Level::kServed ? "SERVED" : "VISIBLE";
+    proof.task_id = evidence_.task_id;
+    proof.row_rule = NameOf(evidence_.terms.rule);
+    proof.rows_expected = rows_expected_;
+    proof.rows_found = rows_found_;
+    proof.snapshot = evidence_.after.taken;
+    if (!evidence_.report) continue;
+    const druid::TaskReport& report = *evidence_.report;
+    proof.task_rows = TaskRows{report.processed, report.processed_with_error, report.thrown_away,
+                               report.unparseable};
+  }
+}
+
+Seen UnitJudge::NothingWasOurs() {
+  const bool came_in = evidence_.report && evidence_.report->processed > 0;
+  if (!Any(State::kNotApplied) && came_in) {
+    // It says that it read rows, and nothing is there.
+    for (PartitionJudgement& one : result_.partitions) {
+      one.state = State::kNotApplied;
+      one.reason = "NO_NEW_VERSION";
+    }
+  }
+  if (Any(State::kNotApplied)) return evidence_.settled ? Seen::kNoEffect : Seen::kNotYet;
+  return Any(State::kSuspect) ? Seen::kWrong : Seen::kProvenEmpty;
+}
+
+Seen UnitJudge::Overall() {
+  if (Any(State::kUndetermined)) return evidence_.settled ? Seen::kCantTell : Seen::kNotYet;
+  if (own_versions_.empty() && !Any(State::kSuspect)) return NothingWasOurs();
+  if (Any(State::kNotApplied) && !own_versions_.empty()) {
+    result_.reason = "PARTLY_APPLIED";
+    result_.message = "some partitions have a new version and others, which should, have none";
+    return evidence_.settled ? Seen::kCantTell : Seen::kNotYet;
+  }
+  CompareRows();
+  CheckUnparseable();
+  CheckNeighbours();
+  if (Any(State::kSuspect) || wrong_) return Seen::kWrong;
+  if (not_yet_) return Seen::kNotYet;
+  return Any(State::kDone) ? Seen::kProven : Seen::kProvenEmpty;
+}
+
+UnitJudgement UnitJudge::Run() {
+  for (const Interval& partition : evidence_.unit.partitions) JudgePartition(partition);
+  result_.seen = evidence_.after.changed_meanwhile ? Seen::kNotYet : Overall();
+  FillProofs();
+  if (result_.reason.empty() && result_.seen != Seen::kProven) {
+    // The first partition that has something to say speaks for the unit.
+    for (const PartitionJudgement& one : result_.partitions) {
+      if (one.reason.empty()) continue;
+      result_.reason = one.reason;
+      result_.message = one.message;
+      break;
+    }
+  }
+  return result_;
+}
+
+}  // namespace
+
+std::vector<std::string> MetricsOf(const RowTerms& terms) {
+  std::vector<std::string> metrics;
+  if (terms.rule == RowRule::kCountMetric) metrics.push_back(terms.count_metric);
+  if (terms.rule == RowRule::kSourceSums) {
+    for (const auto& [source, target] : terms.sums) metrics.push_back(target);
+  }
+  return metrics;
+}
+
+UnitJudgement JudgeUnit(const Evidence& evidence) { return UnitJudge(evidence).Run(); }
+
+}  // namespace interlock::backfill

@@ -1,0 +1,72 @@
+// What was read from Druid: before a task was posted, and after it was over. Kept in the
+// store as JSON, so that a partition's history can be read after years.
+//
+// Threads: values and functions without state.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lib/time/instant.h"
+#include "lib/time/interval.h"
+#include "lib/verify/neighbours.h"
+
+namespace interlock::backfill {
+
+// One partition before the attempt.
+struct PartitionBefore {
+  Interval partition;
+  std::vector<std::string> versions;  // visible
+  bool had_rows = false;              // a visible segment that is no tombstone
+};
+
+struct BeforeLook {
+  Instant taken;
+  std::vector<std::string> used;  // ids of used segments that overlap the unit
+  std::vector<PartitionBefore> partitions;
+  std::vector<Interval> neighbours;
+  std::vector<verify::SeenSegment> neighbour_segments;
+  std::string neighbour_digest;
+  // Sums of what is going to be read, in the order of RowTerms::sums.
+  std::vector<double> source_sums;
+};
+
+std::string ToJson(const BeforeLook& look);
+// nullopt for a text that ToJson did not make.
+std::optional<BeforeLook> BeforeLookFrom(const std::string& json);
+
+// Rows by the task's own report.
+struct TaskRows {
+  int64_t processed = 0;
+  int64_t processed_with_error = 0;
+  int64_t thrown_away = 0;
+  int64_t unparseable = 0;
+};
+
+struct Proof {
+  std::string level;        // "VISIBLE", "SERVED"
+  std::string task_id;      // whose effect it is
+  std::string version;      // the generation it made; "" where it made none
+  std::string attribution;  // LOCK_VERSION_SEEN, WITHIN_TASK_LIFE, NOTHING_NEW
+  std::vector<std::string> versions_before;
+  int64_t segments = 0;                // visible now
+  std::optional<int64_t> rows;         // by the count metric or stored rows, of the partition
+  std::optional<int64_t> stored_rows;  // COUNT(*) of the partition
+  // Of the whole unit: what was compared with what.
+  std::string row_rule;  // COUNT_METRIC, STORED_ROWS, SOURCE_SUMS, NOT_PROVABLE
+  std::optional<double> rows_expected;
+  std::optional<double> rows_found;
+  std::optional<TaskRows> task_rows;
+  std::string neighbours_before, neighbours_after;  // digests
+  std::vector<std::string> neighbour_changes;       // each with its cause
+  Instant snapshot;
+  std::vector<std::string> notes;  // ROWS_NOT_PROVABLE: …
+  std::string accepted_by, accept_reason;
+};
+
+std::string ToJson(const Proof& proof);
+std::optional<Proof> ProofFrom(const std::string& json);
+
+}  // namespace interlock::backfill
