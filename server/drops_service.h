@@ -1,0 +1,46 @@
+// The Drops service: drops after they were asked for.
+#pragma once
+
+#include "interlock/v1/drops.grpc.pb.h"
+#include "lib/drop/drops.h"
+#include "server/executor.h"
+
+namespace interlock::server {
+
+class DropsService final : public v1::Drops::CallbackService {
+ public:
+  // Both must outlive the service.
+  DropsService(drop::Drops& drops, Executor& executor) : drops_(drops), executor_(executor) {}
+
+  grpc::ServerUnaryReactor* GetDrop(grpc::CallbackServerContext* context,
+                                    const v1::GetDropRequest* request,
+                                    v1::GetDropResponse* response) override;
+  grpc::ServerUnaryReactor* ListDrops(grpc::CallbackServerContext* context,
+                                      const v1::ListDropsRequest* request,
+                                      v1::ListDropsResponse* response) override;
+  grpc::ServerWriteReactor<v1::GetManifestResponse>* GetManifest(
+      grpc::CallbackServerContext* context, const v1::GetManifestRequest* request) override;
+  grpc::ServerUnaryReactor* ApproveKill(grpc::CallbackServerContext* context,
+                                        const v1::ApproveKillRequest* request,
+                                        v1::ApproveKillResponse* response) override;
+  grpc::ServerUnaryReactor* ExtendWindow(grpc::CallbackServerContext* context,
+                                         const v1::ExtendWindowRequest* request,
+                                         v1::ExtendWindowResponse* response) override;
+  grpc::ServerUnaryReactor* RestoreDrop(grpc::CallbackServerContext* context,
+                                        const v1::RestoreDropRequest* request,
+                                        v1::RestoreDropResponse* response) override;
+  grpc::ServerUnaryReactor* CancelDrop(grpc::CallbackServerContext* context,
+                                       const v1::CancelDropRequest* request,
+                                       v1::CancelDropResponse* response) override;
+
+ private:
+  // The shape of a call that changes one drop and answers with it.
+  template <class Response>
+  grpc::ServerUnaryReactor* Change(grpc::CallbackServerContext* context, Response* response,
+                                   std::function<absl::StatusOr<drop::Drop>()> change);
+
+  drop::Drops& drops_;
+  Executor& executor_;
+};
+
+}  // namespace interlock::server
