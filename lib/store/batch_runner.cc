@@ -80,9 +80,10 @@ absl::Status BatchRunner::RunInSavepoint(PendingWrite& write, Instant now) {
 }
 
 absl::Status BatchRunner::Commit(Instant now, bool changed) {
-  // With refusals alone there is nothing to make durable.
-  if (!changed) return Control("ROLLBACK");
   const std::optional<ClockFacts> mark = clock_.MarkFor(now);
+  // With refusals alone there is nothing to make durable; but for the time they went by: a
+  // caller was told that its lease has expired.
+  if (!changed && !mark.has_value()) return Control("ROLLBACK");
   if (mark.has_value()) {
     absl::Status status = WriteClock(connection_, *mark);
     if (!status.ok()) return status;

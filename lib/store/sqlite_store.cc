@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -102,6 +103,7 @@ class OpenedSqliteStore : public SqliteStore {
   absl::Status Read(const Body& body) override {
     absl::Status status = readers_.Read(body);
     if (IsStoreCorrupt(status)) NoteDamage(status);
+    KeepMark();
     return status;
   }
 
@@ -131,6 +133,14 @@ class OpenedSqliteStore : public SqliteStore {
     return commit;
   }
 
+  // Somebody has read the time: it must not come again, even if nothing is written for
+  // long. Costs a commit a second at most, and only while there are reads.
+  void KeepMark() {
+    if (!clock_->MarkFor(clock_->Now()).has_value() || mark_queued_.exchange(true)) return;
+    commits_.Add([](Transaction&) { return absl::OkStatus(); },
+                 [this](const absl::Status&) { mark_queued_ = false; });
+  }
+
   void NoteDamage(const absl::Status& status) {
     MutexLock lock(mutex_);
     damage_ = status;
@@ -146,6 +156,7 @@ class OpenedSqliteStore : public SqliteStore {
   ReaderPool readers_;
   mutable Mutex mutex_;
   absl::Status damage_ INTERLOCK_GUARDED_BY(mutex_);
+  std::atomic<bool> mark_queued_{false};
   BatchRunner runner_;
   GroupCommit commits_;
 };

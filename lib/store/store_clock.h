@@ -7,7 +7,8 @@
 // what had expired stays expired (etcd #12291 shows what happens else).
 //
 // The mark is stored ahead of time, once a second at most (kMarkAhead), so that commits
-// do not pay for it: whatever a commit was decided by lies at or below a stored mark.
+// do not pay for it: whatever time a write was decided or refused by lies at or below a
+// stored mark, and what reads have shown does so a moment later.
 //
 // Threads: any.
 #pragma once
