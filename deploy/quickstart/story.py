@@ -14,7 +14,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from druid import Druid  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
-DATASOURCE = "page_views"
+# Tests that share a Druid have datasources of their own.
+DATASOURCE = os.environ.get("QUICKSTART_DATASOURCE", "page_views")
 DAY = "2026-07-16"
 EVENTS = {12: 24, 13: 30, 14: 18}  # lines in events/2026-07-16T12.json, …
 
@@ -49,6 +50,7 @@ def interlock(*words, caller="nightly-batch"):
 def spec(**io_config):
     """The job of page_views, one hour of events to a file."""
     job = json.loads((HERE / "page_views.json").read_text().replace("@EVENTS@", str(HERE / "events")))
+    job["spec"]["dataSchema"]["dataSource"] = DATASOURCE
     job["spec"]["ioConfig"].update(io_config)
     return job
 
@@ -193,7 +195,7 @@ def main():
     env = os.environ
     druid = Druid(env["DRUID_COORDINATOR"], env["DRUID_OVERLORD"], env["DRUID_BROKER"],
                   env.get("DRUID_DEEP_STORAGE", ""))
-    state = HERE.parents[1] / ".run" / "quickstart"
+    state = pathlib.Path(env.get("QUICKSTART_STATE", HERE.parents[1] / ".run" / "quickstart"))
     state.mkdir(parents=True, exist_ok=True)
     try:
         Story(druid, state).tell()
