@@ -24,7 +24,7 @@ struct Objection {
 
 inline constexpr char kMarkedUsedAgain[] = "MARKED_USED_AGAIN";
 inline constexpr char kNewerDataOver[] = "NEWER_DATA";
-inline constexpr char kSharedFile[] = "SHARED_FILE";
+inline constexpr char kSharedFile[] = "SHARED_FILES";
 inline constexpr char kNotOnManifest[] = "NOT_ON_MANIFEST";
 inline constexpr char kYoungerThanFloor[] = "YOUNGER_THAN_FLOOR";
 inline constexpr char kLocked[] = "LOCKED";

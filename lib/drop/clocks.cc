@@ -48,6 +48,13 @@ Window JudgeWindow(const Readings& marked, absl::Duration length, const Readings
   return shortest >= length ? Window::kOver : Window::kRuns;
 }
 
+Window JudgeWindowByAll(const Readings& marked, absl::Duration length, const Readings& now) {
+  if (!now.druid || !marked.druid) return Window::kUnclear;
+  const bool over = now.store - marked.store >= length && now.wall - marked.wall >= length &&
+                    *now.druid - *marked.druid >= length;
+  return over ? Window::kOver : Window::kRuns;
+}
+
 bool OlderThan(Instant end, absl::Duration floor, const Readings& now) {
   Instant earliest = std::min(now.store, now.wall);
   if (now.druid) earliest = std::min(earliest, *now.druid);

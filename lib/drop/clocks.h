@@ -32,6 +32,10 @@ std::string Disagreement(const Readings& now, absl::Duration max_skew);
 Window JudgeWindow(const Readings& marked, absl::Duration length, const Readings& now,
                    absl::Duration max_skew, std::string* why);
 
+// The same on an admin's word that the disagreement is known: each of the three still has
+// to say that `length` has passed.
+Window JudgeWindowByAll(const Readings& marked, absl::Duration length, const Readings& now);
+
 // Whether data that ends at `end` is older than `floor` by the clock that is furthest
 // behind.
 bool OlderThan(Instant end, absl::Duration floor, const Readings& now);

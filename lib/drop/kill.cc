@@ -32,6 +32,22 @@ void WriteContext(Writer& writer, const KillTask& task) {
   writer.EndObject();
 }
 
+void SortOnce(std::vector<std::string>& versions) {
+  std::sort(versions.begin(), versions.end());
+  versions.erase(std::unique(versions.begin(), versions.end()), versions.end());
+}
+
+// Of two that abut, the earlier first.
+KillPiece Both(const KillPiece& a, const KillPiece& b) {
+  KillPiece both = a;
+  both.interval = *Interval::Of(a.interval.start(), b.interval.end());
+  both.versions.insert(both.versions.end(), b.versions.begin(), b.versions.end());
+  SortOnce(both.versions);
+  both.not_after = std::max(a.not_after, b.not_after);
+  both.ids.insert(both.ids.end(), b.ids.begin(), b.ids.end());
+  return both;
+}
+
 }  // namespace
 
 std::vector<KillPiece> KillPieces(const Manifest& rows) {
@@ -47,9 +63,7 @@ std::vector<KillPiece> KillPieces(const Manifest& rows) {
   }
   std::vector<KillPiece> sorted;
   for (auto& [interval, piece] : pieces) {
-    std::sort(piece.versions.begin(), piece.versions.end());
-    piece.versions.erase(std::unique(piece.versions.begin(), piece.versions.end()),
-                         piece.versions.end());
+    SortOnce(piece.versions);
     sorted.push_back(std::move(piece));
   }
   return sorted;
@@ -62,6 +76,26 @@ bool WouldKill(const KillPiece& piece, const druid::UnusedSegment& unused) {
   }
   const auto& at = unused.used_status_last_updated;
   return !at || *at <= piece.not_after;
+}
+
+std::vector<KillPiece> Joined(const std::vector<KillPiece>& pieces,
+                              const std::vector<druid::UnusedSegment>& unlisted, int64_t most) {
+  std::vector<KillPiece> joined;
+  for (const KillPiece& piece : pieces) {
+    if (!joined.empty() && joined.back().interval.end() == piece.interval.start() &&
+        static_cast<int64_t>(joined.back().ids.size() + piece.ids.size()) <= most) {
+      KillPiece both = Both(joined.back(), piece);
+      const bool reaches = std::any_of(
+          unlisted.begin(), unlisted.end(),
+          [&](const druid::UnusedSegment& segment) { return WouldKill(both, segment); });
+      if (!reaches) {
+        joined.back() = std::move(both);
+        continue;
+      }
+    }
+    joined.push_back(piece);
+  }
+  return joined;
 }
 
 std::string KillTaskJson(const KillTask& task, const KillPiece& piece) {

@@ -36,6 +36,12 @@ std::vector<KillPiece> KillPieces(const Manifest& rows);
 // marking is not told counts as reached.
 bool WouldKill(const KillPiece& piece, const druid::UnusedSegment& segment);
 
+// Neighbouring pieces (of abutting partitions) joined into tasks of up to `most` segments,
+// where the joined bounds still reach nothing of `unlisted`: a year of hours is a few
+// tasks, not thousands.
+std::vector<KillPiece> Joined(const std::vector<KillPiece>& pieces,
+                              const std::vector<druid::UnusedSegment>& unlisted, int64_t most);
+
 struct KillTask {
   std::string id;
   std::string datasource;

@@ -18,9 +18,8 @@ constexpr std::pair<Phase, const char*> kPhases[] = {
 };
 
 constexpr std::pair<File, const char*> kFiles[] = {
-    {File::kUnchecked, "UNCHECKED"},
-    {File::kPresent, "PRESENT"},
-    {File::kGone, "GONE"},
+    {File::kUnchecked, "UNCHECKED"}, {File::kPresent, "PRESENT"},   {File::kGone, "GONE"},
+    {File::kShared, "SHARED"},       {File::kDoubtful, "DOUBTFUL"},
 };
 
 template <class T, size_t n>
@@ -81,6 +80,11 @@ bool MarksBefore(const ManifestRow& a, const ManifestRow& b) {
 bool SameFile(const ManifestRow& row, const druid::Segment& segment) {
   return !row.tombstone && !segment.tombstone() && !row.load_spec.empty() &&
          row.load_spec == segment.load_spec;
+}
+
+bool Orphaned(const ManifestRow& row) {
+  const bool gone = row.phase == Phase::kKilled || row.phase == Phase::kLost;
+  return gone && (row.file == File::kPresent || row.file == File::kDoubtful);
 }
 
 std::vector<Interval> CoveredTime(const Manifest& rows) {

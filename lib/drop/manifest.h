@@ -36,7 +36,9 @@ std::optional<Phase> PhaseNamed(absl::string_view name);
 enum class File {
   kUnchecked,  // no probe for this kind of storage, or it never saw the file
   kPresent,
-  kGone,  // was present before the kill and is not now
+  kGone,      // was present before the kill and is not now
+  kShared,    // present, and stands behind another segment: it is not ours to miss
+  kDoubtful,  // not looked for, and the task that removed its row did not end well
 };
 const char* Name(File file);
 std::optional<File> FileNamed(absl::string_view name);
@@ -71,6 +73,9 @@ bool MarksBefore(const ManifestRow& a, const ManifestRow& b);
 // The same file may stand behind two ids (an upgraded segment): equal loadSpecs. Those
 // of tombstones are equal too, and name no file.
 bool SameFile(const ManifestRow& row, const druid::Segment& segment);
+
+// Its row is gone and its file is not, or a failed kill makes that likely (case 53).
+bool Orphaned(const ManifestRow& row);
 
 // Parts that the drop's manifest covers, condensed.
 std::vector<Interval> CoveredTime(const Manifest& rows);

@@ -11,6 +11,8 @@
 namespace interlock::drop {
 
 struct Options {
+  // druid.access is OBSERVE: plans are made, nothing is asked for.
+  bool observe_only = false;
   absl::Duration min_window = absl::Hours(1);
   absl::Duration default_window = absl::Hours(72);
   absl::Duration max_window = absl::Hours(24 * 365);
@@ -31,6 +33,10 @@ struct Options {
   absl::Duration recheck_every = absl::Minutes(10);
   // A restore whose rows cannot be read for so long ends with ROWS_NOT_PROVEN.
   absl::Duration restore_proof_deadline = absl::Minutes(30);
+  // Sums that differ are read again for so long: brokers learn of segments late.
+  absl::Duration restore_differs_after = absl::Minutes(2);
+  // How long an admin's consent to clocks that disagree counts.
+  absl::Duration clock_consent = absl::Hours(1);
   // Of the reservations that drops take.
   absl::Duration lease_ttl = absl::Minutes(10);
 

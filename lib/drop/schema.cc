@@ -43,6 +43,10 @@ store::Schema DropSchema() {
           " phase TEXT NOT NULL, sent_ms BIGINT, unused_ms BIGINT, file TEXT NOT NULL,"
           " kill_task TEXT NOT NULL, PRIMARY KEY (drop_id, place)) {{clustered}}",
 
+          // Requests that changed a drop, so that a repeated one changes nothing.
+          "CREATE TABLE drop_request (drop_id TEXT NOT NULL, request_id TEXT NOT NULL,"
+          " method TEXT NOT NULL, PRIMARY KEY (drop_id, request_id)) {{clustered}}",
+
           "CREATE TABLE drop_kill (drop_id TEXT NOT NULL, number BIGINT NOT NULL,"
           " task_id TEXT NOT NULL, nonce TEXT NOT NULL, json TEXT NOT NULL,"
           " start_ms BIGINT NOT NULL, end_ms BIGINT NOT NULL, versions TEXT NOT NULL,"

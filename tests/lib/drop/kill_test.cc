@@ -38,6 +38,34 @@ TEST(KillPieces, LeaveOutWhatHasNoTimeToBoundItBy) {
   EXPECT_THAT(KillPieces({MakeRow(MakeSegment(kHour13, "v1"), Phase::kMarked)}), IsEmpty());
 }
 
+TEST(KillPieces, OfNeighboursAreJoinedUpToALimitAndAcrossNoGap) {
+  Manifest rows;
+  for (const char* hour : {"2026-07-16T10/2026-07-16T11", "2026-07-16T11/2026-07-16T12",
+                           "2026-07-16T12/2026-07-16T13", "2026-07-16T15/2026-07-16T16"}) {
+    rows.push_back(MarkedRow(MakeSegment(hour, std::string("v-") + hour), "2026-08-01T12:00Z"));
+  }
+  rows[1].unused_at = At("2026-08-01T12:01Z");
+  const auto pieces = Joined(KillPieces(rows), {}, 2);
+  ASSERT_THAT(pieces, SizeIs(3));
+  EXPECT_EQ(pieces[0].interval, Of("2026-07-16T10/2026-07-16T12"));
+  EXPECT_THAT(pieces[0].versions, SizeIs(2));
+  EXPECT_EQ(pieces[0].not_after, At("2026-08-01T12:01Z"));
+  EXPECT_THAT(pieces[0].ids, ElementsAre(rows[0].id, rows[1].id));
+  EXPECT_EQ(pieces[1].interval, rows[2].interval);
+  EXPECT_EQ(pieces[2].interval, rows[3].interval);
+}
+
+TEST(KillPieces, AreNotJoinedWhereThatWouldReachMore) {
+  const auto ten = MakeSegment("2026-07-16T10/2026-07-16T11", "v1");
+  const auto eleven = MakeSegment("2026-07-16T11/2026-07-16T12", "v2");
+  const Manifest rows = {MarkedRow(ten, "2026-08-01T12:00Z"),
+                         MarkedRow(eleven, "2026-08-01T12:00Z")};
+  // The other's version, in this one's hour: alone neither piece reaches it.
+  const auto other = Unused(MakeSegment("2026-07-16T10/2026-07-16T11", "v2"), "2026-01-01");
+  EXPECT_THAT(Joined(KillPieces(rows), {}, 100), SizeIs(1));
+  EXPECT_THAT(Joined(KillPieces(rows), {other}, 100), SizeIs(2));
+}
+
 TEST(KillTask, SaysItsBoundsAndItsNonce) {
   const Manifest rows = {MarkedRow(MakeSegment(kHour13, "v1"), "2026-08-01T12:00:00.700Z")};
   const KillTask task{"kill-1", "clicks", "drop-7", "n0nce", 2};

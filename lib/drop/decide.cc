@@ -1,0 +1,251 @@
+// The second part of a step: what follows from what was seen, stored in one transaction.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "lib/audit/audit.h"
+#include "lib/audit/json_object.h"
+#include "lib/drop/decider.h"
+#include "lib/drop/drop_errors.h"
+#include "lib/drop/lease_hold.h"
+#include "lib/druid/task_id.h"
+#include "lib/time/status_reason.h"
+
+namespace interlock::drop {
+namespace {
+
+constexpr size_t kMostNamed = 20;  // ids in one note
+
+std::vector<Objection> ObjectionsOf(const absl::Status& status) {
+  std::vector<Objection> objections;
+  for (const Blocker& blocker : BlockersOf(status)) {
+    objections.push_back({blocker.type, blocker.subject, blocker.description});
+  }
+  return objections;
+}
+
+std::string Named(const std::vector<std::string>& ids) {
+  std::string text;
+  for (size_t i = 0; i < ids.size() && i < kMostNamed; ++i) {
+    absl::StrAppend(&text, i == 0 ? "" : ", ", ids[i]);
+  }
+  if (ids.size() > kMostNamed) absl::StrAppend(&text, " and ", ids.size() - kMostNamed, " more");
+  return text;
+}
+
+}  // namespace
+
+Decider::Decider(store::Transaction& tx, const Drops::Detail& detail, const View& view,
+                 const Surroundings& around)
+    : tx_(tx),
+      before_(detail.drop),
+      kills_(detail.kills),
+      view_(view),
+      around_(around),
+      drop_(detail.drop),
+      rows_(view.manifest),
+      changed_(view.changes.changed.begin(), view.changes.changed.end()),
+      own_{"interlock", "", detail.drop.reason} {}
+
+absl::Status Decider::Run(Decision* decision) {
+  absl::StatusOr<Drop> now = ReadDrop(tx_, before_.id);
+  if (!now.ok()) return now.status();
+  if (now->change != before_.change) return DropChanged(before_.id);
+  absl::Status status = NoteChanges();
+  if (status.ok()) status = EndKill();
+  if (!status.ok()) return status;
+  absl::StatusOr<Move> move = Choose();
+  if (!move.ok()) return move.status();
+  status = Enter(*move);
+  if (status.ok()) status = Prepare(*move, decision);
+  if (status.ok()) status = Leave();
+  if (!status.ok()) return status;
+  decision->action = move->action;
+  decision->due = Due(*move);
+  decision->ended = Ended(drop_.state);
+  return Persist();
+}
+
+// What others did to our segments is told, whatever comes of it.
+absl::Status Decider::NoteChanges() {
+  const Changes& changes = view_.changes;
+  absl::Status status;
+  if (!changes.foreign.empty()) {
+    status = NoteOthers(kForeignDrop, "marked unused by somebody else", changes.foreign);
+  }
+  if (status.ok() && !changes.lost.empty()) {
+    status = NoteOthers("FOREIGN_KILL", "killed by somebody else", changes.lost);
+  }
+  const bool window_runs = drop_.state == State::kMarked || drop_.state == State::kChecking ||
+                           drop_.state == State::kAwaitingApproval;
+  if (status.ok() && !changes.remarked.empty() && window_runs) {
+    status =
+        NoteOthers("MARKED_AGAIN", "marked again, so the window starts anew", changes.remarked);
+    BeginWindow();
+    drop_.approved.reset();
+    drop_.approved_by.clear();
+  }
+  return status;
+}
+
+absl::Status Decider::NoteOthers(const char* reason, const char* what,
+                                 const std::vector<std::string>& ids) {
+  drop_.notes.push_back({reason, absl::StrCat(what, ": ", Named(ids))});
+  touched_ = true;
+  audit::Event event;
+  event.caller = own_;
+  event.method = "worker.drop";
+  event.datasource = drop_.datasource;
+  event.subject = drop_.id;
+  event.result = reason;
+  event.after =
+      audit::JsonObject().Text("state", Name(drop_.state)).Text("segments", Named(ids)).ToString();
+  return audit::Record(tx_, event);
+}
+
+void Decider::BeginWindow() {
+  drop_.marked = view_.sight->clocks;
+  drop_.window_end = tx_.now() + drop_.window;
+}
+
+// Writes down how the kill task in work ended.
+absl::Status Decider::EndKill() {
+  if (!view_.kill || kills_.empty()) return absl::OkStatus();
+  Kill& kill = kills_.back();
+  if (view_.kill->piece == Piece::kUnposted && kill.post == Kill::Post::kPosted) {
+    kill.post = Kill::Post::kIntent;
+    return UpdateKill(tx_, drop_.id, kill);
+  }
+  if (view_.kill->outcome.empty() || kill.post == Kill::Post::kEnded) return absl::OkStatus();
+  kill.post = Kill::Post::kEnded;
+  kill.outcome = view_.kill->outcome;
+  kill.error = view_.kill->error;
+  kill.reported = view_.kill->reported;
+  kill.ended = tx_.now();
+  if (kill.outcome == "FAILED") kill.failure = KillFailure(kill.error);
+  drop_.intent_until.reset();
+  drop_.called = tx_.now();
+  touched_ = true;
+  return UpdateKill(tx_, drop_.id, kill);
+}
+
+Window Decider::WindowNow(std::string* why) const {
+  if (!drop_.marked || !drop_.window_end) return Window::kRuns;
+  if (tx_.now() < *drop_.window_end || !view_.sight) return Window::kRuns;
+  const absl::Duration length = drop_.window_length();
+  const Readings& clocks = view_.sight->clocks;
+  const bool consented =
+      drop_.clock_accepted && tx_.now() < *drop_.clock_accepted + around_.options.clock_consent;
+  if (consented) return JudgeWindowByAll(*drop_.marked, length, clocks);
+  return JudgeWindow(*drop_.marked, length, clocks, around_.options.max_clock_skew, why);
+}
+
+// Kills of the next piece that ended without its rows being gone, those apart that we
+// shut down ourselves because they waited.
+int64_t Decider::FailedKills() const {
+  const std::vector<KillPiece> pieces = KillPieces(rows_);
+  if (pieces.empty()) return 0;
+  int64_t failed = 0;
+  for (const Kill& kill : kills_) {
+    const bool ours = kill.interval.Contains(pieces.front().interval);
+    if (!ours || kill.post != Kill::Post::kEnded || kill.shutdown_asked) continue;
+    ++failed;
+    if (!kill.failure.empty() && !WorthAnotherKill(kill.failure)) return kMaxKillFailures;
+  }
+  return failed;
+}
+
+Observation Decider::Seen() {
+  Observation seen;
+  seen.cancel = drop_.cancel;
+  seen.needs_approval = drop_.needs_approval;
+  seen.approved = drop_.approved.has_value();
+  seen.open_intent = drop_.intent_until && tx_.now() < *drop_.intent_until;
+  seen.window = WindowNow(&why_);
+  if (view_.sight) {
+    const Sight& sight = *view_.sight;
+    seen.known = sight.known;
+    seen.settled = !drop_.called || sight.began >= *drop_.called + around_.options.settle_time;
+    seen.kill_bounded = sight.offered.kill_bounded && sight.offered.unused_segments_list;
+  }
+  seen.used = view_.counts.used;
+  seen.marked = view_.counts.marked;
+  seen.gone = view_.counts.gone;
+  seen.strangers = view_.strangers;
+  seen.speaks_against = !view_.objections.empty();
+  if (view_.kill) seen.piece = view_.kill->piece;
+  if (view_.rows) seen.proof = view_.rows->proof;
+  if (drop_.state == State::kKilling) {
+    seen.gone =
+        static_cast<int>(std::count_if(rows_.begin(), rows_.end(), [](const ManifestRow& row) {
+          return row.phase == Phase::kKilled || row.phase == Phase::kLost;
+        }));
+  }
+  seen.exhausted = drop_.state == State::kChecking ? FailedKills() >= kMaxKillFailures
+                                                   : drop_.refusals >= kMaxRefusals;
+  return seen;
+}
+
+absl::StatusOr<Move> Decider::Choose() {
+  Observation seen = Seen();
+  absl::StatusOr<bool> holds = HoldsTime(tx_, drop_, around_.options.lease_ttl);
+  if (!holds.ok()) return holds.status();
+  seen.leased = *holds;
+  Move move = Next(drop_.state, seen);
+  if (move.action != Action::kReserve) return move;
+  absl::Status taken = TakeTime(tx_, drop_, around_.options.lease_ttl, own_);
+  if (taken.ok()) {
+    seen.leased = true;
+    // What was seen was seen before the time was ours: somebody may have written since.
+    seen.known = false;
+    return Next(move.state, seen);
+  }
+  if (ReasonOf(taken) != kHeld) return taken;
+  held_ = ObjectionsOf(taken);
+  seen.lease_refused = true;
+  return Next(drop_.state, seen);
+}
+
+absl::Status Decider::Persist() {
+  absl::Status status;
+  for (const size_t place : changed_) {
+    status = UpdateManifestRow(tx_, drop_.id, place, rows_[place]);
+    if (!status.ok()) return status;
+  }
+  const bool same = changed_.empty() && !touched_ && SameStanding(drop_, before_);
+  if (same) return absl::OkStatus();
+  status = UpdateDrop(tx_, drop_);
+  if (!status.ok() || drop_.state == before_.state) return status;
+  audit::Event event;
+  event.caller = own_;
+  event.method = "worker.drop";
+  event.datasource = drop_.datasource;
+  event.subject = drop_.id;
+  event.result = drop_.hold.empty() ? "OK" : drop_.hold;
+  event.before = audit::JsonObject().Text("state", Name(before_.state)).ToString();
+  event.after = audit::JsonObject()
+                    .Text("state", Name(drop_.state))
+                    .Text("message", drop_.message)
+                    .ToString();
+  return audit::Record(tx_, event);
+}
+
+absl::Status Decide(store::Transaction& tx, const Drops::Detail& detail, const View& view,
+                    const Surroundings& around, Decision* decision) {
+  *decision = Decision();
+  return Decider(tx, detail, view, around).Run(decision);
+}
+
+bool IsCall(Action action) {
+  switch (action) {
+    case Action::kMark:
+    case Action::kPostKill:
+    case Action::kShutdownKill:
+    case Action::kRevive:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace interlock::drop

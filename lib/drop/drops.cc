@@ -1,0 +1,387 @@
+#include "lib/drop/drops.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "lib/audit/audit.h"
+#include "lib/audit/json_object.h"
+#include "lib/drop/drop_errors.h"
+#include "lib/drop/lease_hold.h"
+#include "lib/drop/planner.h"
+#include "lib/work/steps.h"
+
+namespace interlock::drop {
+namespace {
+
+absl::Status RecordChange(store::Transaction& tx, const char* method, const audit::Caller& caller,
+                          const Drop& drop, State before) {
+  audit::Event event;
+  event.caller = caller;
+  event.method = method;
+  event.datasource = drop.datasource;
+  event.subject = drop.id;
+  event.before = audit::JsonObject().Text("state", Name(before)).ToString();
+  event.after = audit::JsonObject()
+                    .Text("state", Name(drop.state))
+                    .Text("digest", drop.digest)
+                    .Number("segments", drop.segment_count)
+                    .ToString();
+  return audit::Record(tx, event);
+}
+
+Drop DropOf(const DropRequest& request, const audit::Caller& caller, const Plan& plan,
+            Instant now) {
+  Drop drop;
+  drop.datasource = request.datasource;
+  drop.intervals = request.intervals;
+  drop.requested_by = caller.identity;
+  drop.holder = request.holder;
+  drop.request_id = caller.request_id;
+  drop.reason = caller.reason;
+  drop.labels = request.labels;
+  drop.fingerprint = Fingerprint(request, caller.reason);
+  drop.window = *request.window;
+  drop.floor = *request.floor;
+  drop.needs_approval = request.approval;
+  drop.accepts_kill_duty = request.accept_kill_duty;
+  drop.accepts_partial_cover = request.accept_partial_cover;
+  drop.notes = plan.notes;
+  drop.digest = plan.digest();
+  drop.segment_count = plan.visible_count() + plan.hidden_count();
+  drop.hidden_count = plan.hidden_count();
+  drop.size_bytes = plan.size_bytes();
+  drop.metrics = plan.metrics;
+  drop.sums_before = plan.sums;
+  drop.created = now;
+  return drop;
+}
+
+absl::StatusOr<std::optional<Drop>> Earlier(store::Transaction& tx, const DropRequest& request,
+                                            const audit::Caller& caller) {
+  absl::StatusOr<std::optional<Drop>> found =
+      FindByRequest(tx, caller.identity, request.holder, caller.request_id);
+  if (!found.ok() || !*found) return found;
+  if ((*found)->fingerprint != Fingerprint(request, caller.reason)) {
+    return RequestIdReused(caller.request_id, (*found)->id);
+  }
+  return found;
+}
+
+absl::Status Store(store::Transaction& tx, const DropRequest& request, const audit::Caller& caller,
+                   const Plan& plan, absl::Duration ttl, Drop& drop) {
+  drop = DropOf(request, caller, plan, tx.now());
+  absl::Status status = InsertDrop(tx, drop, plan.manifest);
+  if (status.ok()) {
+    status = request.reservation_id.empty()
+                 ? TakeTime(tx, drop, ttl, caller)
+                 : BorrowTime(tx, drop, request.reservation_id, request.token);
+  }
+  if (!status.ok()) return status;
+  Observation seen;
+  seen.leased = true;
+  drop.state = Next(State::kPlanned, seen).state;
+  status = UpdateDrop(tx, drop);
+  if (status.ok()) status = work::Schedule(tx, kWorkKind, drop.id, tx.now());
+  if (status.ok()) status = RecordChange(tx, "DropAndKill", caller, drop, State::kPlanned);
+  return status;
+}
+
+// True the first time that the request id comes.
+absl::StatusOr<bool> IsNewRequest(store::Transaction& tx, const std::string& id, const char* method,
+                                  const std::string& request_id) {
+  if (request_id.empty()) return true;
+  absl::StatusOr<store::Rows> rows =
+      tx.Query("SELECT method FROM drop_request WHERE drop_id = :id AND request_id = :request",
+               {id, request_id});
+  if (!rows.ok()) return rows.status();
+  if (!rows->empty()) {
+    if (rows->front().Text(0) != method) return RequestIdReused(request_id, id);
+    return false;
+  }
+  absl::StatusOr<int64_t> inserted = tx.Execute(
+      "INSERT INTO drop_request (drop_id, request_id, method) VALUES (:id, :request, :method)",
+      {id, request_id, method});
+  if (!inserted.ok()) return inserted.status();
+  return true;
+}
+
+bool Marks(const ManifestRow& row) {
+  return row.phase == Phase::kSent || row.phase == Phase::kMarked;
+}
+
+// Whether it is in a state, and has something, that a restore can bring back.
+absl::Status CheckRestorable(const Drop& drop, const Manifest& manifest) {
+  switch (drop.state) {
+    case State::kKilling:
+    case State::kVerifying:
+      return KillStarted(drop.id);
+    case State::kPlanned:
+    case State::kReserved:
+    case State::kKilled:
+    case State::kRestoring:
+      return NothingToRestore(drop.id, drop.state);
+    default:
+      break;
+  }
+  return std::any_of(manifest.begin(), manifest.end(), Marks)
+             ? absl::OkStatus()
+             : NothingToRestore(drop.id, drop.state);
+}
+
+absl::Status BeginRestore(store::Transaction& tx, Drop& drop, absl::Duration ttl,
+                          const audit::Caller& caller) {
+  // A drop that still holds its time (MARKING, CHECKING) goes on under it.
+  absl::StatusOr<bool> holds = HoldsTime(tx, drop, ttl);
+  if (!holds.ok()) return holds.status();
+  // A call that may still be under way keeps the time pinned; the worker waits it out and
+  // takes a reservation anew where this one ends.
+  if (!*holds && !drop.intent_until) {
+    absl::Status status = TakeTime(tx, drop, ttl, caller);
+    if (!status.ok()) return status;
+  }
+  drop.state = State::kRestoring;
+  drop.hold.clear();
+  drop.message = "is being brought back";
+  drop.objections.clear();
+  drop.restored_by = caller.identity;
+  drop.restore_started = tx.now();
+  drop.ended.reset();
+  drop.refusals = 0;
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+Drops::Drops(store::Store& store, druid::Cluster& cluster, const Clock& clock, Options options,
+             std::function<void()> wake)
+    : store_(store),
+      cluster_(cluster),
+      clock_(clock),
+      options_(std::move(options)),
+      wake_(wake ? std::move(wake) : [] {}) {}
+
+absl::StatusOr<Plan> Drops::MakePlan(const DropRequest& request) const {
+  absl::StatusOr<DropRequest> checked = Checked(request, options_);
+  if (!checked.ok()) return checked.status();
+  absl::StatusOr<Planned> planned = drop::MakePlan(*checked, options_, store_, cluster_, clock_);
+  if (!planned.ok()) return planned.status();
+  return std::move(planned->plan);
+}
+
+absl::StatusOr<Drops::Submitted> Drops::Submit(const DropRequest& asked,
+                                               const audit::Caller& caller) {
+  absl::Status status = CheckCaller(caller);
+  if (!status.ok()) return status;
+  absl::StatusOr<DropRequest> request = Checked(asked, options_);
+  if (!request.ok()) return request.status();
+
+  std::optional<Drop> earlier;
+  const auto find = [&](store::Transaction& tx) {
+    absl::StatusOr<std::optional<Drop>> found = Earlier(tx, *request, caller);
+    if (found.ok()) earlier = *std::move(found);
+    return found.status();
+  };
+  status = store_.Read(find);
+  if (!status.ok()) return status;
+  if (earlier) return Submitted{*std::move(earlier), true};
+
+  absl::StatusOr<Planned> planned = drop::MakePlan(*request, options_, store_, cluster_, clock_);
+  if (!planned.ok()) return planned.status();
+  if (!planned->refusals.empty()) return planned->refusals.front();
+  const Plan& plan = planned->plan;
+  if (!request->plan_revision.empty() && request->plan_revision != plan.digest()) {
+    return PlanStale(request->plan_revision, plan.digest());
+  }
+
+  Drop drop;
+  status = store_.Write([&](store::Transaction& tx) {
+    absl::Status found = find(tx);
+    if (!found.ok() || earlier) return found;
+    return Store(tx, *request, caller, plan, options_.lease_ttl, drop);
+  });
+  if (!status.ok()) return status;
+  if (earlier) return Submitted{*std::move(earlier), true};
+  wake_();
+  return Submitted{std::move(drop), false};
+}
+
+absl::StatusOr<Drops::Detail> ReadDetail(store::Store& store, const std::string& id) {
+  Drops::Detail detail;
+  absl::Status status = store.Read([&](store::Transaction& tx) {
+    absl::StatusOr<Drop> drop = ReadDrop(tx, id);
+    if (!drop.ok()) return drop.status();
+    absl::StatusOr<Manifest> manifest = ReadManifest(tx, id);
+    if (!manifest.ok()) return manifest.status();
+    absl::StatusOr<std::vector<Kill>> kills = ReadKills(tx, id);
+    if (!kills.ok()) return kills.status();
+    detail = {*std::move(drop), *std::move(manifest), *std::move(kills)};
+    return absl::OkStatus();
+  });
+  if (!status.ok()) return status;
+  return detail;
+}
+
+absl::StatusOr<Drop> Drops::Get(const std::string& id) const {
+  absl::StatusOr<Drop> drop = UnknownDrop(id);
+  absl::Status status = store_.Read([&](store::Transaction& tx) {
+    drop = ReadDrop(tx, id);
+    return drop.status();
+  });
+  if (!status.ok()) return status;
+  return drop;
+}
+
+absl::StatusOr<Drops::Detail> Drops::GetDetail(const std::string& id) const {
+  return ReadDetail(store_, id);
+}
+
+absl::StatusOr<Drops::Page> Drops::List(const Filter& filter, int64_t size,
+                                        const std::string& token) const {
+  int64_t before = 0;
+  if (!token.empty() && (!absl::SimpleAtoi(token, &before) || before <= 0)) {
+    return InvalidPageToken(token);
+  }
+  const int64_t wanted = size <= 0 ? kDefaultPageSize : std::min(size, kMaxPageSize);
+  Page page;
+  absl::Status status = store_.Read([&](store::Transaction& tx) {
+    absl::StatusOr<Listed> listed = ListDrops(tx, filter, wanted, before);
+    if (!listed.ok()) return listed.status();
+    page.drops = std::move(listed->drops);
+    page.next = listed->next == 0 ? "" : absl::StrCat(listed->next);
+    return absl::OkStatus();
+  });
+  if (!status.ok()) return status;
+  return page;
+}
+
+absl::StatusOr<std::vector<Drop>> Drops::Changes(int64_t change, int64_t most) const {
+  std::vector<Drop> drops;
+  absl::Status status = store_.Read([&](store::Transaction& tx) {
+    absl::StatusOr<std::vector<Drop>> found = ChangedAfter(tx, change, most);
+    if (found.ok()) drops = *std::move(found);
+    return found.status();
+  });
+  if (!status.ok()) return status;
+  return drops;
+}
+
+absl::StatusOr<Drop> Drops::Mutate(const std::string& id, const char* method,
+                                   const audit::Caller& caller, const Change& change) {
+  absl::Status status = CheckCaller(caller);
+  if (!status.ok()) return status;
+  absl::StatusOr<Drop> result = UnknownDrop(id);
+  status = store_.Write([&](store::Transaction& tx) {
+    result = ReadDrop(tx, id);
+    if (!result.ok()) return result.status();
+    const State before = result->state;
+    absl::StatusOr<bool> is_new = IsNewRequest(tx, id, method, caller.request_id);
+    if (!is_new.ok() || !*is_new) return is_new.status();
+    absl::Status changed = change(tx, *result);
+    if (changed.ok()) changed = UpdateDrop(tx, *result);
+    if (changed.ok()) changed = work::Schedule(tx, kWorkKind, id, tx.now());
+    if (changed.ok()) changed = RecordChange(tx, method, caller, *result, before);
+    return changed;
+  });
+  if (!status.ok()) return status;
+  wake_();
+  return result;
+}
+
+absl::StatusOr<Drop> Drops::Approve(const std::string& id, const std::string& digest,
+                                    bool accept_clock, const audit::Caller& caller) {
+  return Mutate(id, "ApproveKill", caller, [&](store::Transaction& tx, Drop& drop) {
+    const bool waits = drop.state == State::kMarked || drop.state == State::kAwaitingApproval;
+    if (!waits || !(drop.needs_approval || accept_clock)) {
+      return NotAwaitingApproval(id, drop.state);
+    }
+    if (!digest.empty() && digest != drop.digest) return ManifestChanged(id, digest, drop.digest);
+    if (drop.needs_approval && caller.identity == drop.requested_by) {
+      return OwnDrop(id, caller.identity);
+    }
+    drop.approved_by = caller.identity;
+    drop.approval_reason = caller.reason;
+    drop.approved = tx.now();
+    if (accept_clock) drop.clock_accepted = tx.now();
+    return absl::OkStatus();
+  });
+}
+
+absl::StatusOr<Drop> Drops::Extend(const std::string& id, absl::Duration by,
+                                   const audit::Caller& caller) {
+  return Mutate(id, "ExtendWindow", caller, [&](store::Transaction&, Drop& drop) {
+    switch (drop.state) {
+      case State::kMarked:
+      case State::kAwaitingApproval:
+      case State::kChecking:
+        break;
+      case State::kKilling:
+      case State::kVerifying:
+        return KillStarted(id);
+      default:
+        return NotMarked(id, drop.state);
+    }
+    if (by <= absl::ZeroDuration()) return WindowTooShort(by, absl::Milliseconds(1));
+    if (drop.window_length() + by > options_.max_window) {
+      return WindowTooLong(drop.window_length() + by, options_.max_window);
+    }
+    drop.window_end = *drop.window_end + by;
+    return absl::OkStatus();
+  });
+}
+
+absl::Status Drops::CheckNoNewerData(const Drop& drop, const Manifest& manifest) const {
+  const auto used = cluster_.ListUsedSegments(drop.datasource, drop.intervals);
+  if (!used.done()) return DruidUnavailable(used.text());
+  Look look;
+  look.used = used.value();
+  const Sighting sighting = See(manifest, look);
+  return sighting.strangers.empty() ? absl::OkStatus() : NewerDataOver(drop.id, sighting.strangers);
+}
+
+absl::StatusOr<Drop> Drops::CheckRestore(const std::string& id) const {
+  absl::StatusOr<Detail> detail = GetDetail(id);
+  if (!detail.ok()) return detail.status();
+  if (options_.observe_only) return ObserveOnly();
+  absl::Status status = CheckRestorable(detail->drop, detail->manifest);
+  if (status.ok()) status = CheckNoNewerData(detail->drop, detail->manifest);
+  if (!status.ok()) return status;
+  return std::move(detail->drop);
+}
+
+absl::StatusOr<Drop> Drops::Restore(const std::string& id, const audit::Caller& caller) {
+  absl::StatusOr<Drop> drop = Get(id);
+  if (!drop.ok()) return drop.status();
+  // A repeated request finds it RESTORING or restored, and is answered below.
+  if (drop->state != State::kRestoring && drop->state != State::kRestored &&
+      drop->state != State::kPartlyRestored) {
+    absl::StatusOr<Drop> checked = CheckRestore(id);
+    if (!checked.ok()) return checked.status();
+  }
+  return Mutate(id, "RestoreDrop", caller, [&](store::Transaction& tx, Drop& changed) {
+    absl::StatusOr<Manifest> manifest = ReadManifest(tx, id);
+    if (!manifest.ok()) return manifest.status();
+    absl::Status status = CheckRestorable(changed, *manifest);
+    if (status.ok()) status = BeginRestore(tx, changed, options_.lease_ttl, caller);
+    return status;
+  });
+}
+
+absl::StatusOr<Drop> Drops::Cancel(const std::string& id, const audit::Caller& caller) {
+  return Mutate(id, "CancelDrop", caller, [&](store::Transaction& tx, Drop& drop) {
+    if (Ended(drop.state)) return AlreadyOver(id, drop.state);
+    if (drop.state != State::kKilling && drop.state != State::kPlanned &&
+        drop.state != State::kReserved) {
+      return AlreadyMarked(id, drop.state);
+    }
+    drop.cancel = true;
+    if (drop.state == State::kKilling) return absl::OkStatus();
+    drop.state = State::kCancelled;
+    drop.message = "given up before anything was marked";
+    drop.ended = tx.now();
+    return LeaveTime(tx, drop, caller);
+  });
+}
+
+}  // namespace interlock::drop

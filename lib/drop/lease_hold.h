@@ -1,0 +1,43 @@
+// The reservation under which a drop's steps act, and its end.
+//
+// While a call to Druid may be under way its time is pinned: should the reservation run
+// out meanwhile, the time stays blocked until the drop has found out what became of it.
+//
+// Threads: functions on a transaction.
+#pragma once
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "lib/audit/caller.h"
+#include "lib/drop/record.h"
+#include "lib/store/store.h"
+
+namespace interlock::drop {
+
+// As whom drops reserve time: "ada/nightly".
+std::string LeaseHolder(const Drop& drop);
+
+// Whether the drop's reservation lives and holds all of its intervals; one of its own
+// that is more than half over is renewed.
+absl::StatusOr<bool> HoldsTime(store::Transaction& tx, const Drop& drop, absl::Duration ttl);
+
+// Takes a reservation of the drop's own, in place of what it had. HELD, with its blockers,
+// where another has the time; nothing is changed then.
+absl::Status TakeTime(store::Transaction& tx, Drop& drop, absl::Duration ttl,
+                      const audit::Caller& caller);
+// Acts under the caller's reservation: its token must hold all intervals.
+absl::Status BorrowTime(store::Transaction& tx, Drop& drop, const std::string& reservation_id,
+                        int64_t token);
+
+// Before a call is sent, in the transaction that stores its intent.
+absl::Status PinTime(store::Transaction& tx, const Drop& drop);
+// No call is under way any more.
+absl::Status UnpinTime(store::Transaction& tx, const Drop& drop);
+
+// Gives the time back (a borrowed reservation stays its owner's).
+absl::Status LeaveTime(store::Transaction& tx, Drop& drop, const audit::Caller& caller);
+
+}  // namespace interlock::drop

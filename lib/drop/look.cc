@@ -1,0 +1,107 @@
+// The first part of a step: what Druid and the disk say.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "lib/drop/check.h"
+#include "lib/drop/step.h"
+
+namespace interlock::drop {
+namespace {
+
+bool AsksForSegments(const Drop& drop, Instant now) {
+  switch (drop.state) {
+    case State::kMarked:
+    case State::kAwaitingApproval:
+      return drop.window_end && now >= *drop.window_end;
+    case State::kReserved:
+    case State::kMarking:
+    case State::kChecking:
+    case State::kVerifying:
+    case State::kRestoring:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool Shared(const ManifestRow& row, const Look& look) {
+  const auto same = [&row](const druid::Segment& segment) {
+    return segment.id != row.id && SameFile(row, segment);
+  };
+  if (std::any_of(look.used.begin(), look.used.end(), same)) return true;
+  return look.unused && std::any_of(look.unused->begin(), look.unused->end(),
+                                    [&](const auto& unused) { return same(unused.segment); });
+}
+
+File FileAfter(const ManifestRow& row, const Look& look, bool kill_failed,
+               const StorageProbe* probe) {
+  if (row.tombstone) return row.file;
+  const bool row_gone = row.phase == Phase::kKilled || row.phase == Phase::kLost;
+  std::optional<bool> there;
+  if (probe != nullptr) there = probe->Exists(row.load_spec);
+  if (!row_gone) return there == true ? File::kPresent : row.file;
+  // Absence counts only where presence was seen before.
+  const bool was_seen = row.file == File::kPresent || row.file == File::kShared;
+  if (was_seen && there == false) return File::kGone;
+  if (there == true) return Shared(row, look) ? File::kShared : File::kPresent;
+  if (row.file == File::kUnchecked && kill_failed) return File::kDoubtful;
+  return row.file;
+}
+
+void LookForFiles(const std::vector<Kill>& kills, const Look& look, const StorageProbe* probe,
+                  View& view) {
+  std::set<std::string> failed;
+  for (const Kill& kill : kills) {
+    if (kill.outcome == "FAILED") failed.insert(kill.task_id);
+  }
+  for (size_t i = 0; i < view.manifest.size(); ++i) {
+    ManifestRow& row = view.manifest[i];
+    if (!row.ours()) continue;
+    const File file = FileAfter(row, look, failed.count(row.kill_task) > 0, probe);
+    if (file == row.file) continue;
+    row.file = file;
+    view.changes.changed.push_back(i);
+  }
+}
+
+void FollowSegments(const Drops::Detail& detail, const Surroundings& around, View& view) {
+  const Drop& drop = detail.drop;
+  const Look& look = view.sight->look;
+  const Sighting sighting = See(view.manifest, look);
+  view.strangers = !sighting.strangers.empty();
+  view.changes = Follow(view.manifest, sighting, around.options.max_clock_skew,
+                        drop.state == State::kRestoring);
+  view.counts = Count(view.manifest, sighting);
+  if (drop.state == State::kChecking || drop.state == State::kVerifying) {
+    LookForFiles(detail.kills, look, around.probe, view);
+  }
+  if (drop.state != State::kChecking) return;
+  // The operator's floor may have been raised since the drop was stored.
+  const absl::Duration floor = std::max(drop.floor, around.options.FloorOf(drop.datasource));
+  view.objections = SpeaksAgainst({view.manifest, See(view.manifest, look), look, view.sight->locks,
+                                   floor, view.sight->clocks});
+}
+
+}  // namespace
+
+View LookAt(const Drops::Detail& detail, const Surroundings& around) {
+  View view;
+  view.manifest = detail.manifest;
+  const Drop& drop = detail.drop;
+  const Instant now = around.store.Now();
+  if (drop.state == State::kKilling && !detail.kills.empty()) {
+    view.kill = SeeKill(detail.kills.back(), around.options, around.cluster, now);
+  }
+  if (!AsksForSegments(drop, now)) return view;
+  view.sight = SeeSegments(drop, around.cluster, around.store, around.clock);
+  if (!view.sight->known) return view;
+  FollowSegments(detail, around, view);
+  if (drop.state == State::kRestoring && view.counts.marked == 0) {
+    view.rows = SeeRows(drop, view.manifest, *view.sight, around.options, around.cluster, now);
+  }
+  return view;
+}
+
+}  // namespace interlock::drop

@@ -1,0 +1,165 @@
+#include "lib/drop/worker.h"
+
+#include <utility>
+
+#include "lib/drop/drop_errors.h"
+#include "lib/drop/kill.h"
+#include "lib/time/status_reason.h"
+
+namespace interlock::drop {
+namespace {
+
+// Beside the call's own deadline, for what stands around it.
+constexpr absl::Duration kRoom = absl::Seconds(5);
+// Until an unanswered post of a kill is sent again, under the same id.
+constexpr absl::Duration kPostAgain = absl::Seconds(2);
+
+}  // namespace
+
+Worker::Worker(store::Store& store, druid::Cluster& cluster, const Clock& clock, Options options,
+               WorkerOptions own)
+    : store_(store),
+      cluster_(cluster),
+      clock_(clock),
+      options_(std::move(options)),
+      own_(std::move(own)) {}
+
+Surroundings Worker::around() const {
+  return {cluster_, store_, clock_, options_, own_.probe.get(), own_.call_deadline, own_.nonce};
+}
+
+absl::StatusOr<work::Outcome> Worker::Step(work::Claim& claim) {
+  absl::StatusOr<Drops::Detail> detail = ReadDetail(store_, claim.key);
+  if (absl::IsNotFound(detail.status())) return work::Outcome::Finished();
+  if (!detail.ok()) return detail.status();
+  if (Ended(detail->drop.state)) return work::Outcome::Finished();
+  return StepOf(*detail, claim);
+}
+
+absl::StatusOr<work::Outcome> Worker::StepOf(const Drops::Detail& detail, work::Claim& claim) {
+  const View view = LookAt(detail, around());
+  absl::Status status = MakeRoom(claim);
+  if (!status.ok()) return status;
+  Decision decision;
+  status = store_.Write([&](store::Transaction& tx) {
+    absl::Status decided = Decide(tx, detail, view, around(), &decision);
+    // With a call to come the claim stays ours until its outcome is noted.
+    if (!decided.ok() || IsCall(decision.action)) return decided;
+    return decision.due ? work::Reschedule(tx, claim, *decision.due) : work::Finish(tx, claim);
+  });
+  if (ReasonOf(status) == "DROP_CHANGED") return work::Outcome::NextDue(store_.Now());
+  if (!status.ok()) return status;
+  Tell(detail, view);
+  if (!IsCall(decision.action)) return work::Outcome::Settled();
+  const Called called = Call(detail, decision, claim);
+  status = store_.Write([&](store::Transaction& tx) { return Note(tx, claim, decision, called); });
+  if (!status.ok()) return status;
+  return work::Outcome::Settled();
+}
+
+absl::Status Worker::MakeRoom(work::Claim& claim) {
+  if (claim.Remaining(clock_) > own_.call_deadline + kRoom) return absl::OkStatus();
+  return work::Extend(store_, clock_, claim, 2 * own_.call_deadline + kRoom);
+}
+
+Worker::Called Worker::Call(const Drops::Detail& detail, const Decision& decision,
+                            const work::Claim& claim) {
+  Called called;
+  called.kill = decision.kill;
+  if (claim.Remaining(clock_) <= own_.call_deadline) {
+    called.sent = false;
+    return called;
+  }
+  const auto note = [&called](const auto& answer) {
+    called.refused = answer.refused();
+    // Of what never connected nothing can be under way.
+    called.known = !answer.unknown() || answer.cause() == druid::Cause::kUnreachable;
+    if (!answer.done()) called.text = answer.text();
+  };
+  const Drop& drop = detail.drop;
+  switch (decision.action) {
+    case Action::kMark:
+      note(cluster_.MarkUnused(drop.datasource, decision.ids));
+      break;
+    case Action::kRevive:
+      if (decision.one_by_one) {
+        note(cluster_.ReviveSegment(drop.datasource, decision.ids.front()));
+      } else {
+        note(cluster_.MarkUsed(drop.datasource, decision.ids));
+      }
+      break;
+    case Action::kPostKill:
+      return PostKill(drop, decision.kill);
+    case Action::kShutdownKill:
+      note(cluster_.ShutdownTask(decision.kill.task_id));
+      // Whether it is gone is read from its status; nothing waits for this call.
+      called.known = true;
+      called.refused = false;
+      break;
+    default:
+      break;
+  }
+  return called;
+}
+
+Worker::Called Worker::PostKill(const Drop& drop, Kill kill) {
+  Called called;
+  const auto answer = cluster_.SubmitTask(kill.json);
+  if (!answer.done()) called.text = answer.text();
+  const bool exists = answer.refused() && answer.cause() == druid::Cause::kAlreadyExists;
+  const bool full = answer.refused() && answer.cause() == druid::Cause::kQueueFull;
+  std::optional<bool> ours;
+  if (answer.done()) ours = true;
+  if (exists) ours = IsOurTask(kill, cluster_);
+  if (ours == true) kill.post = Kill::Post::kPosted;
+  if (ours == false) {
+    kill.post = Kill::Post::kEnded;
+    kill.outcome = "TAKEN";
+  }
+  // One that is taken and cannot be read now is settled by the next post.
+  called.known = ours.has_value() || (answer.refused() && !exists);
+  called.refused = answer.refused() && !exists && !full;
+  if (called.refused && drop.refusals + 1 >= kMaxRefusals) {
+    kill.post = Kill::Post::kEnded;
+    kill.outcome = "REFUSED";
+    kill.error = called.text;
+  }
+  called.kill = std::move(kill);
+  return called;
+}
+
+absl::Status Worker::Note(store::Transaction& tx, const work::Claim& claim,
+                          const Decision& decision, const Called& called) {
+  absl::StatusOr<Drop> drop = ReadDrop(tx, claim.key);
+  if (!drop.ok()) return drop.status();
+  const Instant now = tx.now();
+  if (called.sent) drop->called = now;
+  if (called.known || !called.sent) drop->intent_until.reset();
+  if (called.known) drop->refusals = called.refused ? drop->refusals + 1 : 0;
+  drop->message = called.text;
+  Instant due = drop->intent_until.value_or(now);
+  if (decision.action == Action::kPostKill) {
+    Kill kill = called.kill;
+    if (kill.post == Kill::Post::kEnded) kill.ended = now;
+    absl::Status status = UpdateKill(tx, drop->id, kill);
+    if (!status.ok()) return status;
+    // The same post again does no harm, so there is nothing to wait out.
+    due = kill.post == Kill::Post::kIntent ? now + kPostAgain : now;
+  }
+  if (called.refused) due = now + kPostAgain;
+  absl::Status status = UpdateDrop(tx, *drop);
+  return status.ok() ? work::Reschedule(tx, claim, due) : status;
+}
+
+void Worker::Tell(const Drops::Detail& detail, const View& view) const {
+  if (own_.on_foreign_change) {
+    if (!view.changes.foreign.empty()) own_.on_foreign_change(detail.drop, kForeignDrop);
+    if (!view.changes.lost.empty()) own_.on_foreign_change(detail.drop, "FOREIGN_KILL");
+  }
+  const bool failed = view.kill && view.kill->outcome == "FAILED";
+  if (failed && own_.on_kill_failure) {
+    own_.on_kill_failure(detail.drop, KillFailure(view.kill->error));
+  }
+}
+
+}  // namespace interlock::drop
