@@ -68,8 +68,11 @@ class Answer {
   bool unknown() const { return outcome_ == Outcome::kUnknown; }
   // One line for people: what was asked, what came, without credentials.
   const std::string& text() const { return text_; }
-  const T& value() const { return *value_; }
-  T& value() { return *value_; }
+  // Throws std::bad_optional_access unless done. Of a temporary it is a copy of one's
+  // own, so that a loop over it does not outlive what it walks through.
+  const T& value() const& { return value_.value(); }
+  T& value() & { return value_.value(); }
+  T value() && { return std::move(value_).value(); }
   // Druid's own clock, from the reply's Date header (whole seconds).
   std::optional<Instant> druid_time() const { return druid_time_; }
   void set_druid_time(std::optional<Instant> instant) { druid_time_ = instant; }

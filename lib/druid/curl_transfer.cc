@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
 namespace interlock::druid {
@@ -11,6 +12,13 @@ namespace {
 // while we write to it.
 constexpr long kMaxIdleConnectionSeconds = 60;
 constexpr long kReceiveBufferBytes = 256 << 10;
+
+bool HasContentType(const std::vector<std::string>& headers) {
+  for (const std::string& header : headers) {
+    if (absl::StartsWithIgnoreCase(header, "content-type:")) return true;
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -56,8 +64,10 @@ void CurlTransfer::SetBody() {
   for (const std::string& header : request_.headers) {
     headers_ = curl_slist_append(headers_, header.c_str());
   }
-  // A second's wait for "100 Continue", which nothing here sends.
+  // Taken out of what libcurl adds: a second's wait for "100 Continue", and a type that
+  // makes Druid answer 415 where a POST has no body.
   headers_ = curl_slist_append(headers_, "Expect:");
+  if (!HasContentType(request_.headers)) headers_ = curl_slist_append(headers_, "Content-Type:");
   curl_easy_setopt(easy_, CURLOPT_HTTPHEADER, headers_);
   if (request_.method == "GET") return;
   curl_easy_setopt(easy_, CURLOPT_POSTFIELDS, request_.body.c_str());

@@ -225,7 +225,7 @@ HttpReply ServiceCaller::Exchange(const std::string& url, const Call& call, Budg
   request.deadline = std::max(budget->left, Milliseconds(1));
   // Without it Druid 32 and 33 answer some marks with 500 and no body, their effect made.
   request.headers.push_back("Accept: application/json");
-  if (!call.body.empty()) request.headers.push_back("Content-Type: application/json");
+  if (call.method != "GET") request.headers.push_back("Content-Type: application/json");
   if (!authorization_.empty()) request.headers.push_back(authorization_);
   if (call.start_body) call.start_body();
   request.on_body = call.on_body;

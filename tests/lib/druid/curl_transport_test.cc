@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/lib/druid/wire_server.h"
+#include "tests/lib/druid/wire/wire_server.h"
 
 namespace interlock::druid {
 namespace {
@@ -63,10 +63,13 @@ TEST_F(CurlTransportTest, SendsMethodHeadersAndBodyAsTheyAre) {
   EXPECT_EQ(reply.content_type, "text/plain");
 }
 
-TEST_F(CurlTransportTest, APostWithoutABodySaysSo) {
+TEST_F(CurlTransportTest, APostWithoutABodySaysSoAndClaimsNoType) {
   WireServer server(Echo);
-  const HttpReply reply = transport_.Send(Post(server.url(), ""));
+  HttpRequest request = Post(server.url(), "");
+  request.headers.clear();
+  const HttpReply reply = transport_.Send(request);
   EXPECT_THAT(reply.body, HasSubstr("Content-Length: 0\r\n"));
+  EXPECT_THAT(reply.body, Not(HasSubstr("Content-Type")));
 }
 
 TEST_F(CurlTransportTest, KeepsConnections) {

@@ -1,4 +1,4 @@
-#include "tests/lib/druid/wire_server.h"
+#include "tests/lib/druid/wire/wire_server.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
