@@ -98,6 +98,12 @@ class OpenedSqliteStore : public SqliteStore {
         runner_(*writer_, *clock_),
         commits_(runner_, clock, CommitOptions()) {}
 
+  // Leaves the mark at the time that was shown last.
+  ~OpenedSqliteStore() override {
+    if (!clock_->MarkFor(clock_->Now()).has_value()) return;
+    Write([](Transaction&) { return absl::OkStatus(); }).IgnoreError();
+  }
+
   void WriteAsync(Body body, Done done) override { commits_.Add(std::move(body), std::move(done)); }
 
   absl::Status Read(const Body& body) override {
