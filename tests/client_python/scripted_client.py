@@ -1,0 +1,57 @@
+"""Stands for interlock.Client where a test is about what a Reservation makes of answers."""
+import datetime
+import threading
+
+from interlock import errors, messages
+
+
+class ScriptedClient:
+    """Grants a lease of `seconds`; `renewals` are played one after the other, then good ones.
+
+    A renewal is a length in seconds, an exception, or a function that is called first.
+    """
+
+    def __init__(self, seconds=60.0, renewals=(), grant=None, release=None):
+        self._seconds = seconds
+        self._grant = grant
+        self._release = release
+        self._renewals = list(renewals)
+        self._lock = threading.Lock()
+        self.renewed = 0
+        self.released = 0
+        self.asked = {}
+
+    def lease(self, seconds):
+        return messages.Reservation(
+            reservation_id="r-1", datasource="page_views", intervals=("a/b",), fencing_token=7,
+            state="ACTIVE", remaining=datetime.timedelta(seconds=seconds))
+
+    def reserve(self, **asked):
+        self.asked = asked
+        if self._grant is not None:
+            return self._grant()
+        return messages.ReserveIntervalResponse(reservation=self.lease(self._seconds))
+
+    def renew(self, lease, timeout=None):
+        with self._lock:
+            self.renewed += 1
+            answer = self._renewals.pop(0) if self._renewals else self._seconds
+        if callable(answer):
+            answer = answer()
+        if isinstance(answer, Exception):
+            raise answer
+        return self.lease(answer)
+
+    def release(self, lease):
+        self.released += 1
+        if self._release is not None:
+            raise self._release
+        return lease
+
+
+def lost(reason="EXPIRED"):
+    return errors.Lost("over", code="FAILED_PRECONDITION", reason=reason)
+
+
+def unreachable():
+    return errors.NotReachable("connection refused", code="UNAVAILABLE")
