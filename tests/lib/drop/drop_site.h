@@ -1,0 +1,260 @@
+// A place where drops run: a store, a simulated Druid behind real HTTP, and the worker,
+// all on one clock that stands still until the test moves it.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "lib/audit/audit.h"
+#include "lib/drop/drops.h"
+#include "lib/drop/worker.h"
+#include "lib/druid/cluster.h"
+#include "lib/druid/curl_transport.h"
+#include "lib/lease/reservations.h"
+#include "lib/simulator/simulator.h"
+#include "lib/store/sqlite.h"
+#include "lib/time/fake_clock.h"
+#include "lib/time/status_reason.h"
+#include "lib/work/steps.h"
+#include "tests/druid/druid_at_hand/druid_at_hand.h"
+#include "tests/lib/drop/segments.h"
+
+namespace interlock::drop {
+
+inline constexpr char kClicks[] = "clicks";
+inline constexpr absl::Duration kCallDeadline = absl::Seconds(30);
+
+class DropSite {
+ public:
+  // Data is of 2026-07-16; "now" is far enough from it for the floor.
+  explicit DropSite(Options options = {}, const std::string& version = "33.0.0")
+      : options_(std::move(options)), clock_(At("2026-08-20T12:00Z")) {
+    static int sites = 0;
+    folder_ = std::filesystem::temp_directory_path() /
+              absl::StrCat("interlock-drop-", ::getpid(), "-", ++sites);
+    std::filesystem::create_directories(folder_);
+    StartDruid(version);
+    auto opened = store::OpenTemporarySqlite(
+        {audit::AuditSchema(), lease::LeaseSchema(), work::WorkSchema(), DropSchema()}, clock_);
+    EXPECT_TRUE(opened.ok()) << opened.status();
+    store_ = std::move(*opened);
+    Restart();
+  }
+  ~DropSite() {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+
+  // --- What is under test ---------------------------------------------------------------
+  Drops& drops() { return *drops_; }
+  druid::Cluster& cluster() { return *cluster_; }
+  store::Store& store() { return *store_; }
+  simulator::Simulator& druid() { return *simulator_; }
+  FakeClock& clock() { return clock_; }
+  Options& options() { return options_; }
+  std::vector<std::string> kill_failures;
+  std::vector<std::string> foreign_changes;
+
+  // As if the process had been killed and started again: all that is not stored is gone.
+  void Restart() {
+    drops_ = std::make_unique<Drops>(*store_, *cluster_, clock_, options_, nullptr);
+    WorkerOptions own;
+    own.call_deadline = kCallDeadline;
+    own.nonce = [this] { return absl::StrCat("nonce-", ++nonces_); };
+    own.probe = std::make_shared<LocalProbe>();
+    own.on_kill_failure = [this](const Drop&, const std::string& why) {
+      kill_failures.push_back(why);
+    };
+    own.on_foreign_change = [this](const Drop&, const std::string& why) {
+      foreign_changes.push_back(why);
+    };
+    worker_ = std::make_unique<Worker>(*store_, *cluster_, clock_, options_, own);
+    EXPECT_TRUE(store_->Write(work::ForgetClaims).ok());
+  }
+
+  // --- Druid ----------------------------------------------------------------------------
+  // One hour's (or more hours') rows by a task; what was there is replaced.
+  void Load(int first, int end, int n, const std::string& datasource = kClicks,
+            bool append = false) {
+    druid::BatchTask task;
+    task.id = absl::StrCat("load-", ++loads_);
+    task.datasource = datasource;
+    task.interval = druid::Hours(first, end);
+    task.append = append;
+    task.drop = !append;
+    for (int hour = first; hour < end; ++hour) task.events.push_back({hour, "a", n + hour});
+    const auto submitted = cluster_->SubmitTask(task.Json());
+    ASSERT_TRUE(submitted.done()) << submitted.text();
+    Pass(absl::Seconds(5));
+    const auto status = cluster_->GetTaskStatus(task.id);
+    ASSERT_TRUE(status.done()) << status.text();
+    ASSERT_EQ(status.value().state, druid::TaskState::kSuccess) << status.value().error;
+  }
+  // Time passes, and what was due in Druid has happened.
+  void Pass(absl::Duration by) {
+    clock_.Advance(by);
+    simulator_->Tick();
+  }
+  std::vector<std::string> UsedIds(const std::string& datasource = kClicks) {
+    std::vector<std::string> ids;
+    simulator_->WithWorld([&](simulator::World& world) {
+      for (const auto* segment : world.segments.Used(datasource)) ids.push_back(segment->id);
+    });
+    return ids;
+  }
+  std::vector<std::string> UnusedIds(const std::string& datasource = kClicks) {
+    std::vector<std::string> ids;
+    simulator_->WithWorld([&](simulator::World& world) {
+      for (const auto* segment : world.segments.Unused(datasource)) ids.push_back(segment->id);
+    });
+    return ids;
+  }
+  // Behind everybody's back.
+  void Mark(const std::string& id, bool used) {
+    simulator_->WithWorld([&](simulator::World& world) {
+      simulator::Segment* segment = world.segments.Find(kClicks, id);
+      ASSERT_NE(segment, nullptr) << id;
+      world.segments.Mark(*segment, used, world.now());
+      world.SegmentsChanged(kClicks);
+    });
+  }
+  int64_t Rows(const std::string& interval) {
+    const auto sums = cluster_->SumRows(kClicks, {Of(interval)}, {"n"});
+    EXPECT_TRUE(sums.done()) << sums.text();
+    return sums.done() ? sums.value().front().rows : -1;
+  }
+  // Bodies of what was sent that changes something, below that path.
+  std::vector<std::string> Sent(const std::string& path_part) {
+    std::vector<std::string> bodies;
+    for (const auto& request : simulator_->Requests()) {
+      if (request.write && request.path.find(path_part) != std::string::npos) {
+        bodies.push_back(request.body);
+      }
+    }
+    return bodies;
+  }
+  std::filesystem::path segments_folder() const { return folder_ / "segments"; }
+  int FilesLeft() const {
+    int files = 0;
+    if (!std::filesystem::exists(segments_folder())) return 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(segments_folder())) {
+      if (entry.is_regular_file()) ++files;
+    }
+    return files;
+  }
+
+  // --- Drops ----------------------------------------------------------------------------
+  static audit::Caller Ada(const std::string& request_id = "", const std::string& why = "GDPR") {
+    return {"ada", request_id, why};
+  }
+  static DropRequest Request(const std::string& interval) {
+    DropRequest request;
+    request.datasource = kClicks;
+    request.intervals = {Of(interval)};
+    return request;
+  }
+  Drop Submitted(const DropRequest& request, const audit::Caller& caller = Ada()) {
+    const auto submitted = drops_->Submit(request, caller);
+    EXPECT_TRUE(submitted.ok()) << submitted.status();
+    return submitted.ok() ? submitted->drop : Drop();
+  }
+  Drop Now(const std::string& id) {
+    const auto drop = drops_->Get(id);
+    EXPECT_TRUE(drop.ok()) << drop.status();
+    return drop.ok() ? *drop : Drop();
+  }
+
+  // --- The worker -----------------------------------------------------------------------
+  // Does one step that is due; false where none is.
+  bool DoOneDue() {
+    auto claims = work::ClaimDue(*store_, clock_, {"worker", absl::Seconds(60)}, {kWorkKind}, 1);
+    EXPECT_TRUE(claims.ok()) << claims.status();
+    if (!claims.ok() || claims->empty()) return false;
+    work::Claim claim = claims->front();
+    const absl::StatusOr<work::Outcome> outcome = worker_->Step(claim);
+    last_error = outcome.status();
+    const absl::Status settled = store_->Write([&](store::Transaction& tx) {
+      if (!outcome.ok()) return work::Retry(tx, claim, tx.now() + absl::Seconds(1));
+      switch (outcome->kind) {
+        case work::Outcome::Kind::kNextDue:
+          return work::Reschedule(tx, claim, outcome->due);
+        case work::Outcome::Kind::kFinished:
+          return work::Finish(tx, claim);
+        default:
+          return absl::OkStatus();
+      }
+    });
+    EXPECT_TRUE(settled.ok()) << settled;
+    if (after_step) after_step();
+    return true;
+  }
+  // Goes on, step by step and due time by due time, until the drop is as wanted; or until
+  // nothing is due within `at_most`.
+  bool RunUntil(const std::string& id, const std::function<bool(const Drop&)>& wanted,
+                absl::Duration at_most = absl::Hours(24 * 30)) {
+    const Instant end = clock_.Now() + at_most;
+    for (int steps = 0; steps < 3'000; ++steps) {
+      if (wanted(Now(id))) return true;
+      if (DoOneDue()) continue;
+      std::optional<Instant> due;
+      EXPECT_TRUE(store_
+                      ->Read([&](store::Transaction& tx) {
+                        auto found = work::NextDue(tx, {kWorkKind});
+                        if (found.ok()) due = *found;
+                        return found.status();
+                      })
+                      .ok());
+      if (!due || *due > end) return wanted(Now(id));
+      Pass(std::max(*due - store_->Now(), absl::Milliseconds(1)));
+    }
+    ADD_FAILURE() << id << " never comes to rest: " << Now(id).state << " " << Now(id).message;
+    return false;
+  }
+  bool RunTo(const std::string& id, State state, absl::Duration at_most = absl::Hours(24 * 30)) {
+    const bool reached = RunUntil(
+        id, [&](const Drop& drop) { return drop.state == state; }, at_most);
+    const Drop drop = Now(id);
+    EXPECT_EQ(drop.state, state) << drop.hold << " " << drop.message << " " << last_error;
+    return reached && drop.state == state;
+  }
+  std::function<void()> after_step;
+  absl::Status last_error;
+
+ private:
+  void StartDruid(const std::string& version) {
+    simulator::SimulatorOptions options;
+    options.version = version;
+    options.clock = &clock_;
+    options.ticks_by_itself = false;
+    options.world.deep_storage = segments_folder().string();
+    auto started = simulator::Simulator::Start(options);
+    ASSERT_TRUE(started.ok()) << started.status();
+    simulator_ = std::move(*started);
+    druid::ClusterOptions to;
+    to.coordinator = to.overlord = to.broker = {simulator_->address()};
+    to.access = druid::Access::kManage;
+    to.read_attempts = 1;
+    to.call_deadline = std::chrono::milliseconds(absl::ToInt64Milliseconds(kCallDeadline));
+    cluster_ = std::make_unique<druid::Cluster>(
+        to, std::make_shared<druid::CurlTransport>(druid::CurlTransportOptions()));
+  }
+
+  Options options_;
+  FakeClock clock_;
+  std::filesystem::path folder_;
+  std::unique_ptr<simulator::Simulator> simulator_;
+  std::unique_ptr<druid::Cluster> cluster_;
+  std::unique_ptr<store::Store> store_;
+  std::unique_ptr<Drops> drops_;
+  std::unique_ptr<Worker> worker_;
+  int loads_ = 0;
+  int nonces_ = 0;
+};
+
+}  // namespace interlock::drop
