@@ -186,6 +186,20 @@ void CheckLimits(const config::v1::ServerConfig& config, const Place& root) {
   }
 }
 
+void CheckDrops(const config::v1::ServerConfig& config, const Place& root) {
+  const Place drops = root.Into("drops");
+  for (const auto& own : config.drops().datasource_floors()) {
+    if (absl::StrContains(own.datasource_pattern(), '*')) {
+      drops.Fault("datasource_floors", absl::StrCat("'", own.datasource_pattern(),
+                                                    "': patterns are not built in this version; "
+                                                    "name datasources one by one"));
+    }
+  }
+  for (const auto& probe : config.drops().storage_probes()) {
+    if (probe.has_s3()) drops.Fault("storage_probes", "s3 is not built in this version; remove it");
+  }
+}
+
 void CheckNotBuilt(const Place& root) {
   for (const char* field : {"streams", "access"}) root.NotBuilt(field);
   const Place limits = root.Into("limits");
@@ -217,6 +231,7 @@ void ApplyRules(const config::v1::ServerConfig& config, const TextFormat::ParseI
   CheckStore(config, root);
   CheckDruid(config, root);
   CheckLimits(config, root);
+  CheckDrops(config, root);
   CheckDurations(config, root);
   CheckNotBuilt(root);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "interlock/v1/ingestion_coordinator.grpc.pb.h"
+#include "server/drop_call.h"
 #include "server/reserve_interval.h"
 #include "server/verify_call.h"
 
@@ -10,8 +11,8 @@ namespace interlock::server {
 class IngestionCoordinatorService final : public v1::IngestionCoordinator::CallbackService {
  public:
   // All must outlive the service.
-  IngestionCoordinatorService(ReserveIntervalCall& reserve, VerifyCall& verify)
-      : reserve_(reserve), verify_(verify) {}
+  IngestionCoordinatorService(ReserveIntervalCall& reserve, VerifyCall& verify, DropCall& drop)
+      : reserve_(reserve), verify_(verify), drop_(drop) {}
 
   grpc::ServerUnaryReactor* ReserveInterval(grpc::CallbackServerContext* context,
                                             const v1::ReserveIntervalRequest* request,
@@ -23,10 +24,16 @@ class IngestionCoordinatorService final : public v1::IngestionCoordinator::Callb
       v1::VerifySingleVersionResponse* response) override {
     return verify_.Call(context, request, response);
   }
+  grpc::ServerUnaryReactor* DropAndKill(grpc::CallbackServerContext* context,
+                                        const v1::DropAndKillRequest* request,
+                                        v1::DropAndKillResponse* response) override {
+    return drop_.Call(context, request, response);
+  }
 
  private:
   ReserveIntervalCall& reserve_;
   VerifyCall& verify_;
+  DropCall& drop_;
 };
 
 }  // namespace interlock::server

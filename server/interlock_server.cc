@@ -7,20 +7,27 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "lib/drop/drops.h"
+#include "lib/drop/worker.h"
 #include "lib/druid/cluster.h"
 #include "lib/druid/curl_transport.h"
 #include "lib/lease/reservations.h"
 #include "lib/simulator/simulator.h"
 #include "lib/store/sqlite.h"
+#include "lib/work/loop.h"
 #include "server/admin_server.h"
 #include "server/conversions/time.h"
 #include "server/doctor.h"
+#include "server/drop_call.h"
+#include "server/drop_options.h"
+#include "server/drops_service.h"
 #include "server/druid_options.h"
 #include "server/executor.h"
 #include "server/grpc_listener.h"
 #include "server/ingestion_coordinator.h"
 #include "server/log.h"
 #include "server/metrics.h"
+#include "server/nonce.h"
 #include "server/reservations_service.h"
 #include "server/seen_faults.h"
 #include "server/server_service.h"
@@ -44,6 +51,10 @@ lease::Limits LeaseLimits(const config::v1::Limits& config) {
   return limits;
 }
 
+std::string Text(const absl::Status& status) {
+  return {status.message().data(), status.message().size()};
+}
+
 std::string WithPort(const std::string& address, int port) {
   return absl::StrCat(address.substr(0, address.rfind(':')), ":", port);
 }
@@ -58,12 +69,14 @@ class InterlockServer::Parts {
   absl::Status Start() {
     if (auto status = OpenStore(); !status.ok()) return status;
     if (auto status = ConnectDruid(); !status.ok()) return status;
+    if (auto status = StartWork(); !status.ok()) return status;
     return Listen();
   }
 
   void Drain() {
     draining_ = true;
     grpc_->Drain(absl::ToChronoMilliseconds(FromProto(config_.listen().drain_timeout())));
+    loop_->Stop();
   }
 
   std::string address() const { return WithPort(config_.listen().address(), grpc_->port()); }
@@ -116,6 +129,44 @@ class InterlockServer::Parts {
     return absl::OkStatus();
   }
 
+  absl::Status StartWork() {
+    // This is the only process that has the store: what another one had claimed, it has
+    // left behind.
+    if (auto status = store_->Write(work::ForgetClaims); !status.ok()) return status;
+    work::LoopOptions options;
+    options.claimant.owner = store_->incarnation();
+    options.on_failure = [](const work::Claim& claim, const absl::Status& status) {
+      Log(LogLevel::kWarning, "a step failed, and comes again",
+          {{"kind", claim.kind}, {"key", claim.key}, {"error", Text(status)}});
+    };
+    loop_ = std::make_unique<work::Loop>(*store_, clock_, std::move(options));
+    StartDrops();
+    loop_->Start();
+    return absl::OkStatus();
+  }
+
+  void StartDrops() {
+    const drop::Options options = DropOptions(config_);
+    drop::WorkerOptions own;
+    own.call_deadline = FromProto(config_.druid().call_timeout());
+    own.nonce = MakeNonce;
+    own.probe = DropProbe(config_.drops());
+    own.on_kill_failure = [this](const drop::Drop& drop, const std::string& reason) {
+      metrics_.kill_failures.Add({{"datasource", drop.datasource}, {"reason", reason}}).Increment();
+      Log(LogLevel::kWarning, "a kill task failed", {{"drop_id", drop.id}, {"reason", reason}});
+    };
+    own.on_foreign_change = [](const drop::Drop& drop, const std::string& reason) {
+      Log(LogLevel::kWarning, "somebody else changed segments of a drop",
+          {{"drop_id", drop.id}, {"reason", reason}});
+    };
+    drops_ = std::make_unique<drop::Drops>(*store_, *cluster_, clock_, options,
+                                           [this] { loop_->Wake(); });
+    drop_worker_ =
+        std::make_unique<drop::Worker>(*store_, *cluster_, clock_, options, std::move(own));
+    loop_->Handle(drop::kWorkKind,
+                  [this](work::Claim& claim) { return drop_worker_->Step(claim); });
+  }
+
   absl::Status Listen() {
     const lease::Limits limits = LeaseLimits(config_.limits());
     const absl::Duration ttl = FromProto(config_.limits().default_ttl());
@@ -123,13 +174,17 @@ class InterlockServer::Parts {
     const VerifySettings verify{FromProto(config_.verification().grace()),
                                 config_.limits().max_partitions_per_call()};
     verify_ = std::make_unique<VerifyCall>(*store_, *cluster_, executor_, seen_, verify);
-    coordinator_service_ = std::make_unique<IngestionCoordinatorService>(*reserve_, *verify_);
+    drop_call_ = std::make_unique<DropCall>(*drops_, executor_);
+    drops_service_ = std::make_unique<DropsService>(*drops_, executor_);
+    coordinator_service_ =
+        std::make_unique<IngestionCoordinatorService>(*reserve_, *verify_, *drop_call_);
     reservations_service_ = std::make_unique<ReservationsService>(*store_, limits, ttl);
     doctor_ = std::make_unique<Doctor>(*cluster_, clock_, access_);
     server_service_ = std::make_unique<ServerService>(config_, *store_, *cluster_, *doctor_,
                                                       executor_, [this] { return Ready(); });
     std::vector<grpc::Service*> services = unbuilt_.All();
     services.push_back(server_service_.get());
+    services.push_back(drops_service_.get());
     services.push_back(coordinator_service_.get());
     services.push_back(reservations_service_.get());
     auto grpc = GrpcListener::Start(config_, services, metrics_);
@@ -163,10 +218,17 @@ class InterlockServer::Parts {
   std::unique_ptr<simulator::Simulator> simulator_;
   std::unique_ptr<druid::Cluster> cluster_;
   druid::Access access_ = druid::Access::kObserve;
+  // The loop's handlers use the workers, and the workers what stands above them: members
+  // go in the other order.
+  std::unique_ptr<drop::Drops> drops_;
+  std::unique_ptr<drop::Worker> drop_worker_;
+  std::unique_ptr<work::Loop> loop_;
   SeenFaults seen_{metrics_};
   Executor executor_{kThreads};
   std::unique_ptr<ReserveIntervalCall> reserve_;
   std::unique_ptr<VerifyCall> verify_;
+  std::unique_ptr<DropCall> drop_call_;
+  std::unique_ptr<DropsService> drops_service_;
   std::unique_ptr<Doctor> doctor_;
   std::unique_ptr<ServerService> server_service_;
   std::unique_ptr<IngestionCoordinatorService> coordinator_service_;
