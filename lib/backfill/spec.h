@@ -25,8 +25,8 @@ inline constexpr int64_t kMaxPartitions = 10'000;     // of one backfill
 inline constexpr int64_t kMaxUnitPartitions = 1'000;  // of one task
 
 struct CheckOptions {
-  // Supplies intervals where the spec has none, and narrows them where it has.
-  std::optional<Interval> interval;
+  // Supply intervals where the spec has none, and narrow them where it has.
+  std::vector<Interval> intervals;
   // Intervals that split a partition are widened to whole ones instead of refused (P4:
   // only with consent).
   bool accept_widening = false;

@@ -138,21 +138,25 @@ void IntervalCheck::ReadDeclared() {
 }
 
 void IntervalCheck::Narrow() {
-  const Interval& wanted = *options_.interval;
+  const std::vector<Interval> wanted = Condense(options_.intervals);
+  std::string text;
+  for (const Interval& interval : options_.intervals) {
+    absl::StrAppend(&text, text.empty() ? "" : ", ", interval.ToString());
+  }
   if (wanted.empty()) {
-    node_.Fault(absl::StrCat("the interval asked for, ", wanted.ToString(), ", is empty"),
+    node_.Fault(absl::StrCat("the interval asked for, ", text, ", is empty"),
                 "let it end after its start");
     parsed_.clear();
     return;
   }
-  if (!parsed_.empty() && !Covers(result_->declared, {wanted})) {
-    node_.Fault(absl::StrCat("the interval asked for, ", wanted.ToString(),
-                             ", reaches outside of the spec's intervals"),
-                "ask for a part of them, or take them out of the spec");
+  if (!parsed_.empty() && !Covers(result_->declared, wanted)) {
+    node_.Fault(
+        absl::StrCat("the interval asked for, ", text, ", reaches outside of the spec's intervals"),
+        "ask for a part of them, or take them out of the spec");
     return;
   }
   parsed_.clear();
-  parsed_.emplace_back(node_, wanted);
+  for (const Interval& interval : wanted) parsed_.emplace_back(node_, interval);
 }
 
 void IntervalCheck::Refuse(const Node& node, const Interval& interval, const Interval& widened) {
@@ -208,7 +212,7 @@ void IntervalCheck::CheckCut() const {
 
 void IntervalCheck::Run() {
   ReadDeclared();
-  if (options_.interval) {
+  if (!options_.intervals.empty()) {
     Narrow();
   } else if (!node_.present() || (node_.is_array() && node_.size() == 0)) {
     node_.Fault(

@@ -74,10 +74,10 @@ TEST(SpecFiles, NoIntervalsIsRefusedTogetherWithDropExisting) {
 
 TEST(SpecFiles, NoIntervalsIsAcceptedWithAnInterval) {
   CheckOptions options;
-  options.interval = Hours("2026-07-16T13:00:00Z/2026-07-16T14:00:00Z");
+  options.intervals = {Hours("2026-07-16T13:00:00Z/2026-07-16T14:00:00Z")};
   const SpecCheck check = CheckSpec(SpecFile("no-intervals.json"), options);
   ASSERT_TRUE(check.spec) << Faults(check);
-  EXPECT_THAT(check.spec->intervals, ElementsAre(*options.interval));
+  EXPECT_THAT(check.spec->intervals, ElementsAre(options.intervals[0]));
   EXPECT_THAT(check.spec->json,
               HasSubstr("\"intervals\":[\"2026-07-16T13:00:00.000Z/2026-07-16T14:00:00.000Z\"]"));
 }

@@ -1,0 +1,83 @@
+// Where the whole backfill stands, told from its units.
+#include "absl/strings/str_cat.h"
+#include "lib/backfill/backfills.h"
+
+namespace interlock::backfill {
+namespace {
+
+struct Standing {
+  Phase phase = Phase::kRunning;
+  std::string reason, message;
+};
+
+int64_t In(const std::map<State, int64_t>& counts, State state) {
+  const auto it = counts.find(state);
+  return it == counts.end() ? 0 : it->second;
+}
+
+int64_t Unfinished(const std::map<State, int64_t>& counts) {
+  int64_t unfinished = 0;
+  for (const auto& [state, count] : counts) {
+    if (!IsFinal(state) && state != State::kUndetermined) unfinished += count;
+  }
+  return unfinished;
+}
+
+Standing AtWork(const Backfill& backfill) {
+  if (backfill.cancel) return {Phase::kCancelling, "", "what runs is shut down and proven"};
+  if (backfill.pause) return {Phase::kPaused, "", "what runs ends and is proven"};
+  if (!backfill.started) return {Phase::kPending, "", ""};
+  return {Phase::kRunning, "", ""};
+}
+
+Standing Over(const Backfill& backfill, const std::map<State, int64_t>& counts,
+              const Totals& totals) {
+  const int64_t unclear = In(counts, State::kSuspect) + In(counts, State::kUndetermined);
+  if (unclear > 0) {
+    return {
+        Phase::kNeedsAttention, "UNITS_NOT_PROVEN",
+        absl::StrCat(unclear, " units are SUSPECT or UNDETERMINED: accept, retry or roll back")};
+  }
+  if (const int64_t failed = In(counts, State::kFailed); failed > 0) {
+    return {Phase::kFailed, "UNITS_FAILED", absl::StrCat(failed, " units have failed")};
+  }
+  if (const int64_t cancelled = In(counts, State::kCancelled); cancelled > 0) {
+    return {Phase::kCancelled, "", absl::StrCat(cancelled, " units were given up")};
+  }
+  if (backfill.expected_rows && totals.rows_known && totals.rows != *backfill.expected_rows &&
+      In(counts, State::kSkipped) == 0) {
+    return {Phase::kNeedsAttention, "ROWS_DIFFER",
+            absl::StrCat(totals.rows, " rows came in, and ", *backfill.expected_rows,
+                         " were expected")};
+  }
+  return {Phase::kDone, "", ""};
+}
+
+}  // namespace
+
+absl::StatusOr<bool> UpdatePhase(store::Transaction& tx, Backfill& backfill) {
+  auto counts = CountUnits(tx, backfill.id);
+  if (!counts.ok()) return counts.status();
+  auto totals = SumUnits(tx, backfill.id);
+  if (!totals.ok()) return totals.status();
+  const Standing standing =
+      Unfinished(*counts) > 0 ? AtWork(backfill) : Over(backfill, *counts, *totals);
+  const bool idle = Unfinished(*counts) == 0 && In(*counts, State::kUndetermined) == 0;
+  const bool ended = IsOver(standing.phase);
+  const bool same = standing.phase == backfill.phase && standing.reason == backfill.reason &&
+                    standing.message == backfill.message && ended == backfill.ended.has_value();
+  if (same) return idle;
+  backfill.phase = standing.phase;
+  backfill.reason = standing.reason;
+  backfill.message = standing.message;
+  if (!ended) {
+    backfill.ended.reset();
+  } else if (!backfill.ended) {
+    backfill.ended = tx.now();
+  }
+  absl::Status status = UpdateBackfill(tx, backfill);
+  if (!status.ok()) return status;
+  return idle;
+}
+
+}  // namespace interlock::backfill

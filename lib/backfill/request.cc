@@ -1,0 +1,144 @@
+#include "lib/backfill/request.h"
+
+#include <openssl/sha.h>
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "lib/backfill/backfill_errors.h"
+#include "lib/backfill/json_members.h"
+#include "rapidjson/pointer.h"
+
+namespace interlock::backfill {
+namespace {
+
+std::string Sha256Hex(const std::string& text) {
+  unsigned char digest[SHA256_DIGEST_LENGTH];
+  SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest);
+  return absl::BytesToHexString(
+      absl::string_view(reinterpret_cast<const char*>(digest), sizeof(digest)));
+}
+
+// The intervals of druid sources follow the unit, so they are no part of the work.
+void ForgetDruidIntervals(JsonValue& value) {
+  if (value.IsArray()) {
+    for (auto& element : value.GetArray()) ForgetDruidIntervals(element);
+  }
+  if (!value.IsObject()) return;
+  const auto type = value.FindMember("type");
+  if (type != value.MemberEnd() && type->value == "druid") value.RemoveMember("interval");
+  for (auto& member : value.GetObject()) ForgetDruidIntervals(member.value);
+}
+
+std::string DigestOfWork(const std::string& spec_json) {
+  rapidjson::Document document;
+  if (!ReadJsonObject(spec_json, &document)) return "";
+  rapidjson::Pointer("/spec/dataSchema/granularitySpec/intervals").Erase(document);
+  if (JsonValue* source = rapidjson::Pointer("/spec/ioConfig/inputSource").Get(document)) {
+    ForgetDruidIntervals(*source);
+  }
+  return Sha256Hex(WriteJson(document));
+}
+
+std::string NumberText(const std::optional<int64_t>& number) {
+  return number ? absl::StrCat(*number) : "-";
+}
+
+std::string FingerprintOf(const BackfillRequest& request, const Spec& spec) {
+  std::string text =
+      absl::StrCat(spec.json, "\n", request.purpose, "\n", LabelsToJson(request.labels), "\n",
+                   request.max_parallel, " ", request.max_attempts, " ", request.newest_first, " ",
+                   request.skip_held, " ", static_cast<int>(request.level), " ",
+                   absl::FormatDuration(request.waiting_deadline), " ",
+                   absl::FormatDuration(request.run_deadline));
+  absl::StrAppend(&text, "\n", NumberText(request.expected_rows), " ", NumberText(request.min_rows),
+                  " ", NumberText(request.max_unparseable), " ", request.count_metric, "\n",
+                  request.reservation_id, " ", request.token);
+  return Sha256Hex(text);
+}
+
+absl::Status CheckLimits(const BackfillRequest& request) {
+  if (request.max_parallel < 1 || request.max_parallel > kMaxParallel) {
+    return LimitExceeded("max_parallel", kMaxParallel, request.max_parallel);
+  }
+  constexpr int64_t kMostAttempts = 100;
+  if (request.max_attempts < 1 || request.max_attempts > kMostAttempts) {
+    return LimitExceeded("max_attempts", kMostAttempts, request.max_attempts);
+  }
+  return absl::OkStatus();
+}
+
+RowTerms TermsOf(const BackfillRequest& request, const Spec& spec) {
+  RowTerms terms;
+  terms.rule = spec.row_rule;
+  terms.rule_reason = spec.row_rule_reason;
+  terms.count_metric = spec.count_metric;
+  terms.sums = spec.sums;
+  if (!request.count_metric.empty()) {
+    terms.rule = RowRule::kCountMetric;
+    terms.count_metric = request.count_metric;
+  }
+  terms.min_rows = request.min_rows;
+  terms.max_unparseable = request.max_unparseable.value_or(0);
+  return terms;
+}
+
+absl::Status CheckExpectations(const BackfillRequest& request, const RowTerms& terms) {
+  const bool counts = terms.rule == RowRule::kCountMetric || terms.rule == RowRule::kStoredRows;
+  const char* why = terms.rule == RowRule::kSourceSums
+                        ? "rows of a re-index are compared by sums; name a count metric"
+                        : terms.rule_reason.c_str();
+  if (request.expected_rows && !counts) return ExpectationNotCheckable("expect.rows", why);
+  if (request.min_rows.value_or(0) > 1 && !counts) {
+    return ExpectationNotCheckable("expect.min_rows", why);
+  }
+  return absl::OkStatus();
+}
+
+void FillDefaults(const Options& options, BackfillRequest* request) {
+  if (request->max_parallel == 0) request->max_parallel = options.max_parallel;
+  if (request->max_attempts == 0) request->max_attempts = options.max_attempts;
+  if (request->waiting_deadline <= absl::ZeroDuration()) {
+    request->waiting_deadline = options.waiting_deadline;
+  }
+  if (request->run_deadline <= absl::ZeroDuration()) request->run_deadline = options.run_deadline;
+}
+
+}  // namespace
+
+absl::StatusOr<CheckedRequest> Checked(BackfillRequest request, const Options& options) {
+  CheckedRequest checked;
+  FillDefaults(options, &request);
+  if (absl::Status status = CheckLimits(request); !status.ok()) return status;
+  CheckOptions check_options;
+  check_options.intervals = request.intervals;
+  check_options.accept_widening = request.accept_widening;
+  checked.check = CheckSpec(request.spec, check_options);
+  if (absl::Status status = SpecStatus(checked.check); !status.ok()) return status;
+  const Spec& spec = *checked.check.spec;
+  absl::StatusOr<Cut> cut = CutIntoUnits(spec, options.max_unit_partitions);
+  if (!cut.ok()) return cut.status();
+  checked.cut = *std::move(cut);
+  checked.terms = TermsOf(request, spec);
+  if (absl::Status status = CheckExpectations(request, checked.terms); !status.ok()) return status;
+  if (request.purpose.empty()) request.purpose = spec.label.empty() ? "backfill" : spec.label;
+  checked.digest = DigestOfWork(spec.json);
+  checked.fingerprint = FingerprintOf(request, spec);
+  checked.request = std::move(request);
+  return checked;
+}
+
+absl::Status CheckCaller(const audit::Caller& caller) {
+  const std::string& id = caller.request_id;
+  const bool printable = std::all_of(id.begin(), id.end(), absl::ascii_isprint);
+  if (!printable || static_cast<int64_t>(id.size()) > kMaxRequestIdBytes) return RequestIdInvalid();
+  if (static_cast<int64_t>(caller.reason.size()) > kMaxReasonBytes) {
+    return LimitExceeded("bytes of the reason", kMaxReasonBytes,
+                         static_cast<int64_t>(caller.reason.size()));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace interlock::backfill

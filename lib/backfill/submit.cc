@@ -1,0 +1,222 @@
+// Backfills::Submit: one transaction that reserves and stores all of it, or nothing.
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "lib/audit/audit.h"
+#include "lib/audit/json_object.h"
+#include "lib/backfill/backfill_errors.h"
+#include "lib/backfill/backfills.h"
+#include "lib/backfill/leases.h"
+#include "lib/time/interval_set.h"
+#include "lib/work/steps.h"
+
+namespace interlock::backfill {
+namespace {
+
+Backfill NewBackfill(const CheckedRequest& checked, const audit::Caller& caller) {
+  const BackfillRequest& request = checked.request;
+  const Spec& spec = *checked.check.spec;
+  Backfill backfill;
+  backfill.datasource = spec.datasource;
+  backfill.intervals = spec.intervals;
+  backfill.granularity_json = spec.granularity_json;
+  backfill.spec_json = spec.json;
+  backfill.digest = checked.digest;
+  backfill.label = spec.label;
+  backfill.requested_by = caller.identity;
+  backfill.holder = request.holder;
+  backfill.request_id = caller.request_id;
+  backfill.fingerprint = checked.fingerprint;
+  backfill.purpose = request.purpose;
+  backfill.request_reason = caller.reason;
+  backfill.labels = request.labels;
+  backfill.reprocess = request.reprocess;
+  backfill.max_parallel = request.max_parallel;
+  backfill.max_attempts = request.max_attempts;
+  backfill.newest_first = request.newest_first;
+  backfill.skip_held = request.skip_held;
+  backfill.level = request.level;
+  backfill.waiting_deadline = request.waiting_deadline;
+  backfill.run_deadline = request.run_deadline;
+  backfill.terms = checked.terms;
+  backfill.expected_rows = request.expected_rows;
+  backfill.druid_source = spec.druid_source;
+  backfill.why_cut = checked.cut.why;
+  backfill.finer = checked.cut.finer;
+  backfill.reservation_id = request.reservation_id;
+  backfill.token = request.token;
+  for (const SpecFault& warning : checked.check.warnings) {
+    backfill.notices.push_back(
+        absl::StrCat("SPEC: ", warning.pointer, " ", warning.found, "; ", warning.would_do));
+  }
+  if (spec.widened) {
+    backfill.notices.push_back("WIDENED: the intervals were widened to whole partitions");
+  }
+  return backfill;
+}
+
+// A unit split into what can be run and what others hold.
+struct Split {
+  Unit kept, skipped;
+};
+
+Split SplitByLease(const Unit& unit, const std::vector<Interval>& granted) {
+  Split split;
+  for (const Interval& partition : unit.partitions) {
+    Unit& part = Covers(granted, {partition}) ? split.kept : split.skipped;
+    part.partitions.push_back(partition);
+  }
+  for (Unit* part : {&split.kept, &split.skipped}) part->intervals = Condense(part->partitions);
+  return split;
+}
+
+std::string WhoHolds(const std::vector<lease::Held>& skipped, const Unit& unit) {
+  for (const lease::Held& held : skipped) {
+    if (held.interval.Overlaps(unit.hull())) {
+      return absl::StrCat("held by ", held.holder, " for ", held.purpose);
+    }
+  }
+  return "held by another";
+}
+
+class UnitStorer {
+ public:
+  UnitStorer(store::Transaction& tx, const Backfill& backfill) : tx_(tx), backfill_(backfill) {}
+
+  absl::Status Store(const Unit& unit, State state, const std::string& reason,
+                     const std::string& message) {
+    if (unit.partitions.empty()) return absl::OkStatus();
+    StoredUnit stored;
+    stored.backfill_id = backfill_.id;
+    stored.number = next_++;
+    stored.unit = unit;
+    stored.state = state;
+    stored.reason = reason;
+    stored.message = message;
+    stored.due = tx_.now();
+    if (state == State::kReserved) {
+      stored.reservation_id = backfill_.reservation_id;
+      stored.token = backfill_.token;
+    }
+    return InsertUnit(tx_, backfill_.datasource, stored);
+  }
+
+ private:
+  store::Transaction& tx_;
+  const Backfill& backfill_;
+  int64_t next_ = 0;
+};
+
+absl::Status StoreUnits(store::Transaction& tx, const Backfill& backfill, const Cut& cut,
+                        const lease::Grant& grant) {
+  UnitStorer storer(tx, backfill);
+  for (const Unit& unit : cut.units) {
+    const Split split = SplitByLease(unit, grant.reservation.intervals);
+    absl::Status status = storer.Store(split.kept, State::kReserved, "", "");
+    if (status.ok() && !split.skipped.partitions.empty()) {
+      status = storer.Store(split.skipped, State::kSkipped, "HELD",
+                            WhoHolds(grant.skipped, split.skipped));
+    }
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+// The same request after its backfill is over: what `reprocess` says runs again.
+absl::Status RunAgain(store::Transaction& tx, Backfill& backfill, Reprocess reprocess) {
+  if (reprocess == Reprocess::kNone || !IsOver(backfill.phase)) return absl::OkStatus();
+  std::vector<State> states = {State::kFailed, State::kCancelled, State::kSuspect};
+  if (reprocess == Reprocess::kAll) {
+    states.insert(states.end(), {State::kDone, State::kEmpty, State::kSkipped});
+  }
+  auto units = ReadUnits(tx, backfill.id, states, Instant::kMax, false, kMaxPartitions);
+  if (!units.ok()) return units.status();
+  for (StoredUnit& unit : *units) {
+    unit.state = Next(unit.state, Seen::kRetry).state;
+    unit.reason = unit.message = "";
+    unit.attempts = 0;
+    unit.due = tx.now();
+    absl::Status status = UpdateUnit(tx, unit);
+    if (!status.ok()) return status;
+  }
+  backfill.reprocess = reprocess;
+  backfill.pause = backfill.cancel = false;
+  absl::Status status = SetWishes(tx, backfill);
+  return status.ok() ? UpdatePhase(tx, backfill).status() : status;
+}
+
+std::string Described(const Backfill& backfill) {
+  return audit::JsonObject()
+      .Text("state", NameOf(backfill.phase))
+      .Text("intervals", IntervalsToText(backfill.intervals))
+      .Text("digest", backfill.digest)
+      .Text("reservation", backfill.reservation_id)
+      .ToString();
+}
+
+}  // namespace
+
+absl::StatusOr<Backfills::Submitted> Backfills::SubmitIn(store::Transaction& tx,
+                                                         const CheckedRequest& checked,
+                                                         const audit::Caller& caller) const {
+  const BackfillRequest& request = checked.request;
+  auto same = FindByRequest(tx, caller.identity, request.holder, caller.request_id);
+  if (!same.ok()) return same.status();
+  if (*same) {
+    Submitted submitted{**same, true};
+    if (submitted.backfill.fingerprint != checked.fingerprint) {
+      return RequestIdReused(caller.request_id, submitted.backfill.id);
+    }
+    absl::Status status = RunAgain(tx, submitted.backfill, request.reprocess);
+    if (!status.ok()) return status;
+    return submitted;
+  }
+  if (request.reprocess == Reprocess::kNone && request.reservation_id.empty()) {
+    auto active = FindActive(tx, checked.check.spec->datasource, checked.digest,
+                             IntervalsToText(checked.check.spec->intervals));
+    if (!active.ok()) return active.status();
+    if (*active) return Submitted{**active, true};
+  }
+  Submitted submitted{NewBackfill(checked, caller), false};
+  Backfill& backfill = submitted.backfill;
+  absl::Status status = InsertBackfill(tx, backfill);
+  if (!status.ok()) return status;
+  lease::Grant grant;
+  if (request.reservation_id.empty()) {
+    auto taken = TakeTime(tx, backfill, backfill.intervals, options_, caller);
+    if (!taken.ok()) return taken.status();
+    grant = *std::move(taken);
+  } else {
+    status = BorrowTime(tx, backfill, options_);
+    grant.reservation.intervals = backfill.intervals;
+  }
+  if (status.ok()) status = StoreUnits(tx, backfill, checked.cut, grant);
+  if (status.ok()) status = UpdateBackfill(tx, backfill);
+  if (!status.ok()) return status;
+  return submitted;
+}
+
+absl::StatusOr<Backfills::Submitted> Backfills::Submit(const BackfillRequest& request,
+                                                       const audit::Caller& caller) {
+  if (absl::Status status = CheckCaller(caller); !status.ok()) return status;
+  absl::StatusOr<CheckedRequest> checked = Checked(request, options_);
+  if (!checked.ok()) return checked.status();
+  if (!options_.manage) return ObserveOnly();
+  Submitted submitted;
+  absl::Status status = store_.Write([&](store::Transaction& tx) {
+    auto done = SubmitIn(tx, *checked, caller);
+    if (!done.ok()) return done.status();
+    submitted = *std::move(done);
+    const Backfill& backfill = submitted.backfill;
+    absl::Status stored = work::Schedule(tx, kWorkKind, backfill.id, tx.now());
+    if (!stored.ok()) return stored;
+    return audit::Record(tx, {caller, "SubmitBackfill", backfill.datasource, backfill.id,
+                              submitted.attached ? "ATTACHED" : "OK", "", Described(backfill)});
+  });
+  if (!status.ok()) return status;
+  changes_.Ring();
+  if (wake_) wake_();
+  return submitted;
+}
+
+}  // namespace interlock::backfill
