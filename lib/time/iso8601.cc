@@ -194,51 +194,60 @@ IsoPrecision PrecisionOf(const DateFields& date) {
   return date.month ? IsoPrecision::kMonth : IsoPrecision::kYear;
 }
 
+struct Parts {
+  DateFields date;
+  TimeOfDay time;
+  int64_t offset = 0;
+  IsoDateTime result;
+};
+
+// What follows a `T`: after a date even nothing at all.
+bool ReadTimeAndOffset(Scanner& in, Parts& parts) {
+  const std::optional<TimeOfDay> time = ReadTime(in);
+  if (!time && !parts.result.has_date) return false;
+  if (time) {
+    parts.time = *time;
+    parts.result.precision = time->precision;
+  }
+  const Scanner::Mark before_offset = in.mark();
+  const std::optional<int64_t> offset = ReadOffset(in);
+  if (!offset) in.Reset(before_offset);
+  parts.offset = offset.value_or(0);
+  parts.result.has_offset = offset.has_value();
+  return true;
+}
+
+// Nothing where there is no such day or time of day.
+std::optional<int64_t> MillisOf(const Parts& parts) {
+  const TimeOfDay& time = parts.time;
+  const std::optional<absl::CivilDay> day = DayOf(parts.date);
+  if (!day || time.hour > 23 || time.minute > 59 || time.second > 59) return std::nullopt;
+  const int64_t days = *day - absl::CivilDay(1970, 1, 1);
+  return days * kMillisPerDay + time.hour * kMillisPerHour + time.minute * kMillisPerMinute +
+         time.second * kMillisPerSecond + time.fraction_millis - parts.offset;
+}
+
 }  // namespace
 
 absl::StatusOr<IsoDateTime> ParseIsoDateTime(absl::string_view text) {
   Scanner in(text);
-  IsoDateTime result;
-  DateFields date;
-  TimeOfDay time;
-  int64_t offset = 0;
+  Parts parts;
   if (!in.PeekLetter('T')) {
-    const std::optional<DateFields> read = ReadDate(in);
-    if (!read) return MalformedInstant(text, 0);
-    date = *read;
-    result.has_date = true;
-    result.precision = PrecisionOf(date);
+    const std::optional<DateFields> date = ReadDate(in);
+    if (!date) return MalformedInstant(text, 0);
+    parts.date = *date;
+    parts.result.has_date = true;
+    parts.result.precision = PrecisionOf(*date);
   }
-  const Scanner::Mark before_time = in.mark();
-  if (in.TakeLetter('T')) {
-    const std::optional<TimeOfDay> read = ReadTime(in);
-    if (!read && !result.has_date) return MalformedInstant(text, in.position());
-    if (read) {
-      time = *read;
-      result.precision = time.precision;
-    }
-    const Scanner::Mark before_offset = in.mark();
-    if (const std::optional<int64_t> given = ReadOffset(in)) {
-      offset = *given;
-      result.has_offset = true;
-    } else {
-      in.Reset(before_offset);
-    }
-  } else {
-    in.Reset(before_time);
-  }
-  if (!in.AtEnd()) return MalformedInstant(text, in.position());
-  const std::optional<absl::CivilDay> day = DayOf(date);
-  if (!day || time.hour > 23 || time.minute > 59 || time.second > 59) return NoSuchTime(text);
-  const int64_t days = *day - absl::CivilDay(1970, 1, 1);
-  const int64_t millis = days * kMillisPerDay + time.hour * kMillisPerHour +
-                         time.minute * kMillisPerMinute + time.second * kMillisPerSecond +
-                         time.fraction_millis - offset;
-  if (millis < Instant::kMin.millis() || millis > Instant::kMax.millis()) {
+  const bool read = !in.TakeLetter('T') || ReadTimeAndOffset(in, parts);
+  if (!read || !in.AtEnd()) return MalformedInstant(text, in.position());
+  const std::optional<int64_t> millis = MillisOf(parts);
+  if (!millis) return NoSuchTime(text);
+  if (*millis < Instant::kMin.millis() || *millis > Instant::kMax.millis()) {
     return OutsideEternity(text);
   }
-  result.instant = Instant::FromMillis(millis);
-  return result;
+  parts.result.instant = Instant::FromMillis(*millis);
+  return parts.result;
 }
 
 }  // namespace interlock

@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "lib/time/instant.h"
-#include "lib/time/reason.h"
+#include "lib/time/status_reason.h"
 
 namespace interlock {
 namespace {
@@ -104,7 +104,7 @@ absl::Status UnknownTimeZone(absl::string_view found) {
 absl::Status UnsupportedGranularity(absl::string_view found, absl::string_view why) {
   return WithReason(absl::UnimplementedError(
                         absl::StrCat("granularity ", Quote(found), " is not supported: ", why)),
-                    "GRANULARITY_UNSUPPORTED");
+                    "GRANULARITY_UNSUPPORTED", {{"granularity", std::string(found)}});
 }
 
 absl::Status TooManyPartitions(absl::string_view interval, absl::string_view granularity,
@@ -114,7 +114,10 @@ absl::Status TooManyPartitions(absl::string_view interval, absl::string_view gra
           interval, " has at least ", at_least, " partitions of ", granularity,
           ", more than the limit of ", limit,
           "; a shorter interval, several intervals or a coarser granularity would do")),
-      "TOO_MANY_PARTITIONS");
+      "TOO_MANY_PARTITIONS",
+      {{"interval", std::string(interval)},
+       {"granularity", std::string(granularity)},
+       {"limit", absl::StrCat(limit)}});
 }
 
 absl::Status Misaligned(absl::string_view interval, absl::string_view granularity,
@@ -122,7 +125,10 @@ absl::Status Misaligned(absl::string_view interval, absl::string_view granularit
   return WithReason(
       absl::InvalidArgumentError(absl::StrCat(interval, " does not begin and end where a ",
                                               granularity, " does; ", nearest, " would do")),
-      "MISALIGNED");
+      "MISALIGNED",
+      {{"interval", std::string(interval)},
+       {"granularity", std::string(granularity)},
+       {"nearest", std::string(nearest)}});
 }
 
 }  // namespace interlock
