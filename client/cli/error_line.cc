@@ -1,0 +1,61 @@
+#include "client/cli/error_line.h"
+
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "absl/time/time.h"
+#include "lib/time/duration.h"
+#include "lib/time/status_reason.h"
+
+namespace interlock::cli {
+namespace {
+
+std::string MessageOf(const absl::Status& status, const std::string& reason,
+                      const std::string& address) {
+  const std::string message(status.message());
+  if (reason == "UNREACHABLE") {
+    return absl::StrCat(address, " does not answer (", message,
+                        "): is interlockd running there? --address or INTERLOCK_ADDRESS says "
+                        "where it is");
+  }
+  if (reason == "NO_ANSWER") {
+    return absl::StrCat("no answer from ", address,
+                        " in time, so it is not known whether it was done: repeat it with the "
+                        "same --request-id to learn, or with a longer --timeout");
+  }
+  return message;
+}
+
+// Adds `part` unless it was said before.
+void Say(std::string& line, const std::string& part) {
+  if (!part.empty() && !absl::StrContains(line, part)) absl::StrAppend(&line, "; ", part);
+}
+
+}  // namespace
+
+std::string ErrorLine(const absl::Status& status, const std::string& address) {
+  std::string reason = ReasonOf(status);
+  if (reason.empty()) reason = absl::StatusCodeToString(status.code());
+  std::string line = absl::StrCat(reason, ": ", MessageOf(status, reason, address));
+  for (const Fault& fault : FaultsOf(status)) {
+    std::string part = fault.found;
+    if (!fault.would_do.empty()) absl::StrAppend(&part, ", ", fault.would_do);
+    if (absl::StrContains(line, part)) continue;
+    Say(line, absl::StrCat(fault.pointer, fault.pointer.empty() ? "" : ": ", part));
+  }
+  for (const Blocker& blocker : BlockersOf(status)) {
+    if (absl::StrContains(line, blocker.description)) continue;
+    Say(line, absl::StrCat(blocker.type, " ", blocker.subject, ": ", blocker.description));
+  }
+  if (const auto delay = RetryAfterOf(status)) {
+    const absl::Duration rounded = absl::Ceil(
+        absl::FromChrono(*delay), delay->count() < 1000 ? absl::Milliseconds(1) : absl::Seconds(1));
+    Say(line, absl::StrCat("try again in ", interlock::FormatDuration(rounded)));
+  }
+  return absl::StrReplaceAll(line, {{"\r\n", " "}, {"\n", " "}, {"\r", " "}});
+}
+
+}  // namespace interlock::cli

@@ -1,0 +1,37 @@
+// interlockctl: Interlock's API on the command line.
+#include <unistd.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "client/cli/program.h"
+#include "client/cpp/connection.h"
+#include "lib/time/clock.h"
+
+int main(int argc, char** argv) {
+  using namespace interlock;  // NOLINT(google-build-using-namespace): main() is not in one
+  const SystemClock clock;
+  return cli::Run(
+      std::vector<std::string>(argv + 1, argv + argc),
+      {.environment =
+           [](const std::string& name) {
+             const char* value = std::getenv(name.c_str());
+             return std::string(value == nullptr ? "" : value);
+           },
+       .in = std::cin,
+       .out = std::cout,
+       .err = std::cerr,
+       .out_is_terminal = isatty(STDOUT_FILENO) != 0,
+       .clock = clock,
+       .pause =
+           [](absl::Duration pause) {
+             std::this_thread::sleep_for(absl::ToChronoNanoseconds(pause));
+           },
+       .connect =
+           [](client::ConnectionOptions options) -> absl::StatusOr<std::unique_ptr<client::Calls>> {
+         return client::Connection::Open(std::move(options));
+       }});
+}

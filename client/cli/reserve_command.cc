@@ -1,0 +1,196 @@
+#include "client/cli/reserve_command.h"
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "client/cli/command_process.h"
+#include "client/cli/error_line.h"
+#include "client/cli/exit_code.h"
+#include "client/cli/signal_pipe.h"
+#include "client/cpp/reservation.h"
+#include "interlock/v1/backfills.pb.h"
+#include "interlock/v1/reservations.pb.h"
+#include "lib/time/duration.h"
+
+namespace interlock::cli {
+namespace {
+
+using std::chrono::nanoseconds;
+
+constexpr absl::Duration kDefaultKillAfter = absl::Seconds(10);
+// Beside --kill-after: for the command to be seen dead before the lease's end.
+constexpr absl::Duration kStopMargin = absl::Seconds(1);
+// How often the lease and a dying process group are looked at.
+constexpr absl::Duration kLongestNap = absl::Seconds(1);
+constexpr absl::Duration kGroupNap = absl::Milliseconds(50);
+// Giving a lease back must not keep a shell waiting: unreleased, it ends by itself.
+constexpr absl::Duration kReleaseTimeout = absl::Seconds(5);
+
+// What the command finds in its environment: its lease, and the server and identity that
+// were given as flags, so that an interlockctl inside means the same ones.
+std::vector<std::string> Variables(const Session& session, const client::Reservation& lease) {
+  std::vector<std::string> variables = {
+      absl::StrCat("INTERLOCK_RESERVATION=", lease.id()),
+      absl::StrCat("INTERLOCK_FENCING_TOKEN=", lease.fencing_token())};
+  for (const Flag& flag : GlobalFlags()) {
+    if (flag.variable == nullptr || !session.arguments.Given(flag.name)) continue;
+    variables.push_back(absl::StrCat(flag.variable, "=", session.arguments.Get(flag.name)));
+  }
+  return variables;
+}
+
+// Runs the command to its end, and stops it where the lease is lost.
+class Supervision {
+ public:
+  Supervision(Session& session, client::Reservation& lease, SignalPipe& signals,
+              CommandProcess& command, absl::Duration kill_after)
+      : session_(session),
+        lease_(lease),
+        signals_(signals),
+        command_(command),
+        kill_after_(kill_after) {}
+
+  int Run() {
+    while (true) {
+      for (const int signal : signals_.Wait(Nap())) {
+        if (signal != SIGCHLD && signal != 0) command_.Signal(signal);
+      }
+      command_.Look();
+      if (command_.stopped()) Suspend();
+      if (!stopping_ && !command_.exit_status().has_value() && !lease_.held()) Stop();
+      if (stopping_ && session_.clock.Monotonic() >= kill_at_) command_.Signal(SIGKILL);
+      if (!command_.exit_status().has_value()) continue;
+      if (!stopping_) return *command_.exit_status();
+      if (!command_.GroupLives()) return kCommandLeaseLost;
+    }
+  }
+
+  bool stopping() const { return stopping_; }
+
+ private:
+  absl::Duration Nap() const {
+    if (!stopping_) return std::min(lease_.left() + absl::Milliseconds(1), kLongestNap);
+    const absl::Duration to_kill = absl::FromChrono(kill_at_ - session_.clock.Monotonic());
+    return std::clamp(to_kill, absl::Milliseconds(1), kGroupNap);
+  }
+
+  void Stop() {
+    stopping_ = true;
+    kill_at_ = session_.clock.Monotonic() + absl::ToChronoNanoseconds(kill_after_);
+    session_.Complain(
+        absl::StrCat(ErrorLine(lease_.loss(), session_.address), "; the command is stopped"));
+    command_.Signal(SIGTERM);
+    command_.Signal(SIGCONT);
+  }
+
+  // Ctrl-Z stopped the command: stop as well, and go on with it only under a lease that
+  // still lives. Meanwhile nothing is renewed, and nothing is written either.
+  void Suspend() {
+    command_.TakeTerminalBack();
+    std::raise(SIGSTOP);
+    if (lease_.held()) command_.Continue();
+  }
+
+  Session& session_;
+  client::Reservation& lease_;
+  SignalPipe& signals_;
+  CommandProcess& command_;
+  const absl::Duration kill_after_;
+  bool stopping_ = false;
+  nanoseconds kill_at_{0};
+};
+
+// Something that the server runs under the lease goes on without us: then it keeps it.
+bool StillUsed(Session& session, const client::Reservation& lease) {
+  v1::GetReservationRequest request;
+  request.set_reservation_id(lease.id());
+  v1::GetReservationResponse reply;
+  const auto status =
+      session.calls.Call("Reservations.GetReservation", request, reply, kReleaseTimeout);
+  if (!status.ok() || reply.reservation().backfill_id().empty()) return false;
+  v1::GetBackfillRequest of;
+  of.set_backfill_id(reply.reservation().backfill_id());
+  of.set_page_size(1);
+  v1::GetBackfillResponse backfill;
+  if (!session.calls.Call("Backfills.GetBackfill", of, backfill, kReleaseTimeout).ok()) {
+    return false;
+  }
+  switch (backfill.backfill().state()) {
+    case v1::Backfill::DONE:
+    case v1::Backfill::FAILED:
+    case v1::Backfill::CANCELLED:
+    case v1::Backfill::ROLLED_BACK:
+      return false;
+    default:
+      session.Complain(absl::StrCat("backfill ", of.backfill_id(),
+                                    " goes on and keeps reservation ", lease.id()));
+      return true;
+  }
+}
+
+void GiveBack(Session& session, client::Reservation& lease) {
+  if (StillUsed(session, lease)) return lease.StopRenewing();
+  const absl::Status status = lease.Release(kReleaseTimeout);
+  if (status.ok()) return;
+  session.Complain(absl::StrCat(ErrorLine(status, session.address), "; reservation ", lease.id(),
+                                " could not be given back and ends by itself"));
+}
+
+client::Reservation::Options Options(Session& session, absl::Duration kill_after,
+                                     SignalPipe& signals) {
+  client::Reservation::Options options;
+  options.stop_early = kill_after + kStopMargin;
+  options.timeout = session.timeout;
+  options.events.lost = [&signals](const absl::Status&) { signals.Wake(); };
+  options.events.renewal_failed = [&session](const absl::Status& why, absl::Duration left) {
+    session.Complain(
+        absl::StrCat(ErrorLine(why, session.address), "; the lease was not renewed, ",
+                     interlock::FormatDuration(absl::Trunc(left, absl::Milliseconds(100))),
+                     " left to try again"));
+  };
+  return options;
+}
+
+int Refused(Session& session, const absl::Status& status) {
+  session.Complain(ErrorLine(status, session.address));
+  return CommandExitCodeOf(status);
+}
+
+}  // namespace
+
+int RunUnderReservation(Session& session, const v1::ReserveIntervalRequest& request) {
+  absl::Duration kill_after = kDefaultKillAfter;
+  if (session.arguments.Given("kill-after")) {
+    const auto given = ParseDuration(session.arguments.Get("kill-after"));
+    if (!given.ok() || *given < absl::ZeroDuration()) {
+      return Refused(session, UsageError("--kill-after wants a time, as 10s"));
+    }
+    kill_after = *given;
+  }
+  SignalPipe signals;
+  auto taken = client::Reservation::Take(session.calls, session.clock, request,
+                                         Options(session, kill_after, signals));
+  if (!taken.ok()) return Refused(session, taken.status());
+  client::Reservation& lease = **taken;
+  signals.Catch();
+  auto command = CommandProcess::Start(session.arguments.command(), Variables(session, lease));
+  if (!command.ok()) {
+    GiveBack(session, lease);
+    session.Complain(std::string(command.status().message()));
+    return kCommandNotFound;
+  }
+  Supervision supervision(session, lease, signals, **command, kill_after);
+  const int exit_status = supervision.Run();
+  (*command)->TakeTerminalBack();
+  if (!supervision.stopping()) GiveBack(session, lease);
+  return exit_status;
+}
+
+}  // namespace interlock::cli

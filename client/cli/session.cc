@@ -1,0 +1,91 @@
+#include "client/cli/session.h"
+
+#include <fstream>
+#include <istream>
+#include <iterator>
+#include <ostream>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/cli/json_file.h"
+#include "client/cli/print.h"
+#include "client/cli/request_fields.h"
+#include "google/protobuf/descriptor.h"
+#include "lib/time/status_reason.h"
+
+namespace interlock::cli {
+namespace {
+
+absl::Status Named(const std::string& what, const absl::Status& status) {
+  if (status.ok()) return status;
+  absl::Status named(status.code(), absl::StrCat(what, ": ", status.message()));
+  return WithReason(std::move(named), ReasonOf(status));
+}
+
+absl::Status FillOne(Session& session, google::protobuf::Message& request, const char* field,
+                     Reading reading, const std::string& text) {
+  if (reading == Reading::kText) {
+    return SetField(request, field, text, session.clock.Now());
+  }
+  auto contents = session.Contents(text);
+  if (!contents.ok()) return contents.status();
+  if (reading == Reading::kJson) return ReadJson(*contents, request, field);
+  return SetField(request, field, *contents, session.clock.Now());
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> Session::Contents(const std::string& file) {
+  if (file == "-") return std::string(std::istreambuf_iterator<char>(in), {});
+  std::ifstream stream(file);
+  std::string text{std::istreambuf_iterator<char>(stream), {}};
+  if (stream.is_open() && !stream.bad()) return text;
+  return WithReason(absl::InvalidArgumentError(absl::StrCat("cannot read ", file)),
+                    "FILE_NOT_READABLE", {{"file", file}});
+}
+
+absl::Status Session::Fill(google::protobuf::Message& request) {
+  size_t at = 0;
+  const auto& given = arguments.positionals();
+  for (const Positional& positional : verb.positionals) {
+    const size_t end = IsRepeated(positional) ? given.size() : std::min(at + 1, given.size());
+    for (; at < end; ++at) {
+      if (positional.field == nullptr) continue;
+      const auto status = FillOne(*this, request, positional.field, positional.reading, given[at]);
+      if (!status.ok()) return Named(positional.name, status);
+    }
+  }
+  for (const Flag& flag : verb.flags) {
+    if (flag.field == nullptr) continue;
+    for (const std::string& value : arguments.All(flag.name)) {
+      const auto status = FillOne(*this, request, flag.field, flag.reading, value);
+      if (!status.ok()) return Named(absl::StrCat("--", flag.name), status);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Session::Call(const std::string& method, const google::protobuf::Message& request,
+                           google::protobuf::Message& reply, absl::Duration longer) {
+  return calls.Call(method, request, reply, timeout + longer);
+}
+
+void Session::Print(const google::protobuf::Message& reply, const std::vector<Section>& view) {
+  if (output == Output::kTable) {
+    out << TableText(reply, view) << std::flush;
+  } else {
+    PrintLine(JsonText(reply));
+  }
+}
+
+void Session::PrintLine(const std::string& text) { out << text << '\n' << std::flush; }
+
+void Session::Complain(const std::string& line) {
+  err << "interlockctl: " << line << '\n' << std::flush;
+}
+
+void Session::Tell(const std::string& line) {
+  if (output == Output::kTable) err << line << '\n' << std::flush;
+}
+
+}  // namespace interlock::cli

@@ -1,0 +1,36 @@
+// Columns that line up.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace interlock::cli {
+
+class TextTable {
+ public:
+  explicit TextTable(std::vector<std::string> titles) : titles_(std::move(titles)) {}
+
+  // As many cells as titles.
+  void Add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  bool empty() const { return rows_.empty(); }
+
+  // A line of titles and one for each row, two spaces between columns. A column that is
+  // empty in all rows is left out; "" for a table without rows.
+  std::string Text() const;
+
+ private:
+  std::vector<std::string> titles_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+// What is set in it, a name and its value to a line.
+class TextList {
+ public:
+  void Add(const std::string& name, const std::string& value);
+  std::string Text() const;
+
+ private:
+  std::vector<std::pair<std::string, std::string>> lines_;
+};
+
+}  // namespace interlock::cli

@@ -1,0 +1,29 @@
+// The rows of the table of verbs, by what they are about.
+#pragma once
+
+#include <vector>
+
+#include "client/cli/verb.h"
+
+namespace interlock::cli {
+
+std::vector<Verb> CoordinatorVerbs();  // reserve, submit, verify, drop
+std::vector<Verb> ReservationVerbs();
+std::vector<Verb> BackfillVerbs();  // and jobs
+std::vector<Verb> DropVerbs();      // and retention
+std::vector<Verb> SealVerbs();
+std::vector<Verb> StreamVerbs();  // and check-append
+std::vector<Verb> ServerVerbs();  // status, doctor, findings, explain, audit, policy, completion
+
+// What verbs do beyond fill, call, print.
+absl::StatusOr<int> RunReserve(Session& session);
+absl::StatusOr<int> RunSubmit(Session& session);
+absl::StatusOr<int> RunVerify(Session& session);
+absl::StatusOr<int> RunDrop(Session& session);
+absl::StatusOr<int> RunRestore(Session& session);
+absl::StatusOr<int> RunWatchBackfill(Session& session);
+absl::StatusOr<int> RunPutJob(Session& session);
+absl::StatusOr<int> RunAudit(Session& session);
+absl::StatusOr<int> RunCompletion(Session& session);
+
+}  // namespace interlock::cli

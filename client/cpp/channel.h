@@ -1,0 +1,14 @@
+// How a channel to interlockd is made.
+#pragma once
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "client/cpp/connection.h"
+
+namespace interlock::client {
+
+// Errors as Connection::Open.
+absl::StatusOr<std::shared_ptr<grpc::Channel>> OpenChannel(const ConnectionOptions& options);
+
+}  // namespace interlock::client

@@ -1,0 +1,127 @@
+#include "client/cpp/lease_keeper.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/cpp/status_conversion.h"
+#include "interlock/v1/reservations.pb.h"
+#include "lib/time/duration.h"
+#include "lib/time/status_reason.h"
+
+namespace interlock::client {
+namespace {
+
+using std::chrono::nanoseconds;
+
+// One renewal waits no longer than this for its answer: the next try may find a server
+// that has come back.
+constexpr std::chrono::seconds kLongestRenewal{10};
+
+nanoseconds FromProto(const google::protobuf::Duration& duration) {
+  return std::chrono::seconds(duration.seconds()) + nanoseconds(duration.nanos());
+}
+
+void SetProto(nanoseconds duration, google::protobuf::Duration& proto) {
+  const auto whole = std::chrono::duration_cast<std::chrono::seconds>(duration);
+  proto.set_seconds(whole.count());
+  proto.set_nanos(static_cast<int32_t>((duration - whole).count()));
+}
+
+absl::Status DeadlinePassed(const std::string& reservation_id) {
+  return WithReason(
+      absl::FailedPreconditionError(absl::StrCat(
+          "reservation ", reservation_id,
+          " could not be renewed in time: counted on this machine's own clock, it is as good as "
+          "over")),
+      "LEASE_DEADLINE", {{"reservation", reservation_id}});
+}
+
+}  // namespace
+
+LeaseKeeper::LeaseKeeper(Calls& calls, const Clock& clock, const Lease& lease,
+                         absl::Duration stop_early, LeaseEvents events)
+    : calls_(calls),
+      clock_(clock),
+      reservation_id_(lease.reservation_id),
+      fencing_token_(lease.fencing_token),
+      ttl_(lease.ttl),
+      events_(std::move(events)),
+      timer_(lease.sent, lease.remaining, lease.ttl, absl::ToChronoNanoseconds(stop_early)) {}
+
+nanoseconds LeaseKeeper::Step() {
+  nanoseconds now = clock_.Monotonic();
+  nanoseconds renewal{0}, stop{0};
+  {
+    MutexLock lock(mutex_);
+    if (!loss_.ok()) return nanoseconds::zero();
+    renewal = timer_.next_renewal();
+    stop = timer_.stop();
+  }
+  if (now < stop && renewal <= now) {
+    Renew(now);
+    now = clock_.Monotonic();
+    MutexLock lock(mutex_);
+    if (!loss_.ok()) return nanoseconds::zero();
+    renewal = timer_.next_renewal();
+    stop = timer_.stop();
+  }
+  if (stop <= now) {
+    Lose(DeadlinePassed(reservation_id_));
+    return nanoseconds::zero();
+  }
+  return std::max(std::min(renewal, stop) - now, nanoseconds(1));
+}
+
+void LeaseKeeper::Renew(nanoseconds now) {
+  nanoseconds left{0};
+  {
+    MutexLock lock(mutex_);
+    left = timer_.stop() - now;
+  }
+  v1::RenewReservationRequest request;
+  request.set_reservation_id(reservation_id_);
+  request.set_fencing_token(fencing_token_);
+  SetProto(ttl_, *request.mutable_ttl());
+  v1::RenewReservationResponse reply;
+  const absl::Status status =
+      calls_.Call("Reservations.RenewReservation", request, reply,
+                  absl::FromChrono(std::min<nanoseconds>(left, kLongestRenewal)));
+  if (status.ok()) {
+    MutexLock lock(mutex_);
+    return timer_.Renewed(now, FromProto(reply.reservation().remaining()));
+  }
+  if (EndsLease(status)) return Lose(status);
+  {
+    MutexLock lock(mutex_);
+    timer_.Failed(clock_.Monotonic());
+  }
+  if (events_.renewal_failed) events_.renewal_failed(status, this->left());
+}
+
+void LeaseKeeper::Lose(const absl::Status& why) {
+  {
+    MutexLock lock(mutex_);
+    loss_ = why;
+  }
+  if (events_.lost) events_.lost(why);
+}
+
+bool LeaseKeeper::held() const {
+  MutexLock lock(mutex_);
+  return loss_.ok() && clock_.Monotonic() < timer_.stop();
+}
+
+absl::Status LeaseKeeper::loss() const {
+  MutexLock lock(mutex_);
+  if (!loss_.ok() || clock_.Monotonic() < timer_.stop()) return loss_;
+  return DeadlinePassed(reservation_id_);
+}
+
+absl::Duration LeaseKeeper::left() const {
+  MutexLock lock(mutex_);
+  if (!loss_.ok()) return absl::ZeroDuration();
+  return std::max(absl::FromChrono(timer_.stop() - clock_.Monotonic()), absl::ZeroDuration());
+}
+
+}  // namespace interlock::client

@@ -1,0 +1,74 @@
+// Keeps a lease alive, step by step, and knows when it is lost.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "client/cpp/calls.h"
+#include "client/cpp/lease_timer.h"
+#include "lib/time/clock.h"
+#include "lib/time/mutex.h"
+
+namespace interlock::client {
+
+// What a lease is kept by: the grant, as far as keeping needs it.
+struct Lease {
+  std::string reservation_id;
+  int64_t fencing_token = 0;
+  std::chrono::nanoseconds sent{0};  // monotonic, before the call that got it went out
+  std::chrono::nanoseconds remaining{0};
+  std::chrono::nanoseconds ttl{0};
+};
+
+// How the owner of a lease is told. Called from the thread that steps, never twice for the
+// loss, and without any lock held.
+struct LeaseEvents {
+  // It is over, by the server's word or by the own deadline: stop writing. The status says
+  // which: EXPIRED, FORCED … from the server, LEASE_DEADLINE from ourselves.
+  std::function<void(const absl::Status& why)> lost;
+  // A renewal came to nothing; there is so much time left to try again.
+  std::function<void(const absl::Status& why, absl::Duration left)> renewal_failed;
+};
+
+// Without a thread of its own: Step() does what is due and says when to be called again
+// (client/cpp/reservation.h does that). held() and loss() can be asked from any thread;
+// Step() is for one at a time.
+//
+// The guarantee: from the own deadline on, held() is false, whether or not a server was
+// reached, a thread got the CPU, or the machine slept (cases 115, 118, 123).
+class LeaseKeeper {
+ public:
+  // `stop_early`: how long before the lease's end the owner must have been told.
+  LeaseKeeper(Calls& calls, const Clock& clock, const Lease& lease, absl::Duration stop_early,
+              LeaseEvents events);
+
+  // Renews if that is due, and tells of a loss. Gives how long nothing will be due; zero
+  // once it is lost.
+  std::chrono::nanoseconds Step();
+
+  bool held() const;
+  // OK while held.
+  absl::Status loss() const;
+  // To the moment the owner has to stop; zero once lost.
+  absl::Duration left() const;
+
+ private:
+  void Renew(std::chrono::nanoseconds now);
+  void Lose(const absl::Status& why);
+
+  Calls& calls_;
+  const Clock& clock_;
+  const std::string reservation_id_;
+  const int64_t fencing_token_;
+  const std::chrono::nanoseconds ttl_;
+  const LeaseEvents events_;
+  mutable Mutex mutex_;
+  LeaseTimer timer_ INTERLOCK_GUARDED_BY(mutex_);
+  absl::Status loss_ INTERLOCK_GUARDED_BY(mutex_);
+};
+
+}  // namespace interlock::client
