@@ -28,7 +28,7 @@ def hold(client, clock=None, **options):
 
 def spin():
     """A body that is busy and never looks at its lease; ends only when it is interrupted."""
-    give_up = time.monotonic() + 20
+    give_up = time.monotonic() + 15
     while time.monotonic() < give_up:
         pass
     raise AssertionError("the body was not interrupted")
@@ -278,7 +278,7 @@ class OverTheWire(unittest.TestCase):
             with hold(self.client) as lease:
                 self.server.stop()
                 lease._left.renewed(SystemClock().now(), datetime.timedelta(seconds=1))
-                time.sleep(60)
+                time.sleep(20)
         self.assertEqual(caught.exception.reason, "NOT_RENEWED")
 
 
@@ -295,8 +295,8 @@ class Interrupting(unittest.TestCase):
         self.soon(lambda: interruption.interrupt(KeyError))
         begun = time.monotonic()
         with self.assertRaises(KeyError):
-            time.sleep(60)
-        self.assertLess(time.monotonic() - begun, 20)
+            time.sleep(20)
+        self.assertLess(time.monotonic() - begun, 15)
 
     def test_so_does_waiting_for_a_child_process_which_is_killed(self):
         interruption = Interruption()
@@ -304,8 +304,8 @@ class Interrupting(unittest.TestCase):
         self.soon(lambda: interruption.interrupt(KeyError))
         begun = time.monotonic()
         with self.assertRaises(KeyError):
-            subprocess.run(["sleep", "60"], check=False)
-        self.assertLess(time.monotonic() - begun, 20)
+            subprocess.run(["sleep", "20"], check=False)
+        self.assertLess(time.monotonic() - begun, 15)
 
     def test_nothing_is_raised_after_the_end_and_the_signal_is_given_back(self):
         interruption = Interruption()
@@ -313,26 +313,29 @@ class Interrupting(unittest.TestCase):
         interruption.interrupt(KeyError)
         self.assertEqual(signal.getsignal(signal.SIGURG), signal.SIG_DFL)
 
-    def test_what_is_on_its_way_is_taken_back(self):
-        raised = []
+    def test_what_is_on_its_way_at_the_end_is_raised_there_and_not_later(self):
+        """Whether it comes before or after the end is open; a hundred rounds see both."""
+        late = []
 
         def body():
             interruption = Interruption()
+            other = threading.Thread(target=interruption.interrupt, args=(KeyError,))
             try:
-                with interruption._lock:  # so that `interrupt` is called while disarm waits
-                    other = threading.Thread(target=interruption.interrupt, args=(KeyError,))
+                try:
                     other.start()
-                interruption.disarm()
-                other.join()
+                    interruption.disarm()
+                except KeyError:
+                    interruption.disarm()
+                for _ in range(100):
+                    pass
             except KeyError:
-                raised.append("in time")
-                interruption.disarm()
-            for _ in range(1_000):
-                pass
-        thread = threading.Thread(target=body)
-        thread.start()
-        thread.join()
-        self.assertIn(raised, ([], ["in time"]))
+                late.append("after the end")
+            other.join()
+        for _ in range(100):
+            thread = threading.Thread(target=body)
+            thread.start()
+            thread.join()
+        self.assertEqual(late, [])
 
     def test_a_signal_handler_of_the_program_is_left_alone(self):
         def own(*_):

@@ -25,7 +25,6 @@ class Interruption:
         self._thread = threading.get_ident()
         self._lock = threading.Lock()
         self._armed = not _in_event_loop()
-        self._sent = False
         self._signals = self._armed and _take_signal()
 
     def interrupt(self, exception: Type[BaseException]) -> None:
@@ -33,20 +32,22 @@ class Interruption:
         with self._lock:
             if not self._armed:
                 return
-            self._armed, self._sent = False, True
-            _raise_in(self._thread, exception)
+            self._armed = False
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                ctypes.c_ulong(self._thread), ctypes.py_object(exception))
             if self._signals:
                 signal.pthread_kill(self._thread, signal.SIGURG)
 
     def disarm(self) -> None:
-        """After this nothing is raised any more; what was on its way is taken back."""
-        with self._lock:
-            self._armed = False
-            if self._sent:
-                _raise_in(self._thread, None)
-        if self._signals:
-            self._signals = False
-            _give_signal_back()
+        """After this nothing is raised any more; what is on its way is raised in here."""
+        try:
+            with self._lock:
+                self._armed = False
+            _nothing()
+        finally:
+            if self._signals:
+                self._signals = False
+                _give_signal_back()
 
 
 def _in_event_loop() -> bool:
@@ -79,10 +80,5 @@ def _give_signal_back() -> None:
         signal.signal(signal.SIGURG, signal.SIG_DFL)
 
 
-def _nothing(number: int, frame: Optional[FrameType]) -> None:
+def _nothing(number: int = 0, frame: Optional[FrameType] = None) -> None:
     """That it is called is enough: what was sent is raised before its first instruction."""
-
-
-def _raise_in(thread: int, exception: Optional[Type[BaseException]]) -> None:
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(
-        ctypes.c_ulong(thread), ctypes.py_object(exception) if exception else None)
