@@ -9,7 +9,7 @@ void Historicals::Assign(const std::string& datasource, Moment now, Instant wall
   const std::vector<Slice>& visible = table_.VisibleUsed(datasource);
   for (Segment* segment : table_.All(datasource)) {
     const bool wanted =
-        segment->used && !Overshadowed(*segment, visible) && rules_.Replicas(*segment, wall) > 0;
+        segment->used && !Overshadowed(*segment, visible) && rules_.Loads(*segment, wall);
     if (wanted) {
       segment->drop_due.reset();
       if (!segment->announced && !segment->load_due) segment->load_due = now + load_delay_;

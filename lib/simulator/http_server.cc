@@ -5,14 +5,13 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "civetweb.h"
 
 namespace interlock::simulator {
@@ -21,15 +20,8 @@ namespace {
 // Kept-alive connections each hold one of CivetWeb's threads.
 constexpr char kThreads[] = "24";
 constexpr char kKeepAliveMillis[] = "10000";
+constexpr std::chrono::milliseconds kGrace{200};  // for replies that are on their way
 constexpr size_t kMaxBodyBytes = size_t{64} << 20;
-
-std::string Decode(absl::string_view text, bool form) {
-  std::string decoded(text.size() + 1, '\0');
-  const int size = mg_url_decode(text.data(), static_cast<int>(text.size()), decoded.data(),
-                                 static_cast<int>(decoded.size()), form ? 1 : 0);
-  decoded.resize(size < 0 ? 0 : size);
-  return decoded;
-}
 
 std::string Header(mg_connection* connection, const char* name) {
   const char* value = mg_get_header(connection, name);
@@ -50,16 +42,7 @@ Request ReadRequest(mg_connection* connection) {
   const mg_request_info* info = mg_get_request_info(connection);
   Request request;
   request.method = info->request_method;
-  request.target = info->request_uri;
-  // Decoded once, here: whatever CivetWeb cleans away of a path would be a lie.
-  request.path = Decode(info->request_uri, false);
-  if (info->query_string != nullptr && *info->query_string != '\0') {
-    absl::StrAppend(&request.target, "?", info->query_string);
-    for (absl::string_view part : absl::StrSplit(info->query_string, '&')) {
-      const std::vector<std::string> pair = absl::StrSplit(part, absl::MaxSplits('=', 1));
-      request.query.emplace(Decode(pair[0], true), pair.size() > 1 ? Decode(pair[1], true) : "");
-    }
-  }
+  request.SetTarget(info->request_uri, info->query_string == nullptr ? "" : info->query_string);
   request.host = Header(connection, "Host");
   request.accept = Header(connection, "Accept");
   request.body = ReadBody(connection);
@@ -81,27 +64,39 @@ std::string Render(const Delivery& delivery, bool keep_alive) {
   return absl::StrCat(text, "\r\n", cut ? reply.body.substr(0, delivery.bytes) : reply.body);
 }
 
-bool IsPeer(int fd, int remote_port) {
-  sockaddr_in peer{};
-  socklen_t size = sizeof(peer);
-  if (getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) != 0) return false;
-  return peer.sin_family == AF_INET && ntohs(peer.sin_port) == remote_port;
+enum class End { kOurs, kTheirs };
+
+int PortOf(int fd, End end) {
+  sockaddr_in address{};
+  socklen_t size = sizeof(address);
+  auto* generic = reinterpret_cast<sockaddr*>(&address);
+  const int failed =
+      end == End::kOurs ? getsockname(fd, generic, &size) : getpeername(fd, generic, &size);
+  return failed == 0 && address.sin_family == AF_INET ? ntohs(address.sin_port) : 0;
 }
 
-// CivetWeb does not give its socket away and closes in good order; a reset needs the
-// socket itself: connecting it to nothing makes Linux send RST.
-void ResetConnection(int remote_port) {
+// CivetWeb does not give its sockets away: those of this process with that port at that
+// end. The other end of a connection inside this process has the ports the other way
+// round, and is not among them.
+std::vector<int> SocketsAt(int port, End end) {
+  std::vector<int> sockets;
   DIR* folder = opendir("/proc/self/fd");
-  if (folder == nullptr) return;
+  if (folder == nullptr) return sockets;
   while (const dirent* entry = readdir(folder)) {
     const int fd = std::atoi(entry->d_name);
-    if (fd <= 2 || !IsPeer(fd, remote_port)) continue;
-    // The other end of a connection inside this process has another peer port.
-    sockaddr nothing{};
-    nothing.sa_family = AF_UNSPEC;
-    (void)connect(fd, &nothing, sizeof(nothing));
+    if (fd > 2 && PortOf(fd, end) == port) sockets.push_back(fd);
   }
   closedir(folder);
+  return sockets;
+}
+
+// CivetWeb closes in good order; connecting a socket to nothing makes Linux send RST.
+void ResetConnection(int remote_port) {
+  sockaddr nothing{};
+  nothing.sa_family = AF_UNSPEC;
+  for (const int fd : SocketsAt(remote_port, End::kTheirs)) {
+    (void)connect(fd, &nothing, sizeof(nothing));
+  }
 }
 
 }  // namespace
@@ -146,6 +141,13 @@ absl::Status HttpServer::StartListening() {
 
 void HttpServer::StopListening() {
   if (context_ == nullptr) return;
+  {
+    MutexLock lock(mutex_);
+    while (answering_ > 0 && answered_.WaitFor(lock, kGrace)) {
+    }
+  }
+  // Its threads look up from a poll of two seconds; a socket that is shut wakes them.
+  for (const int fd : SocketsAt(port_, End::kOurs)) (void)shutdown(fd, SHUT_RDWR);
   mg_stop(context_);
   context_ = nullptr;
 }
@@ -157,6 +159,17 @@ int HttpServer::Serve(mg_connection* connection) {
 }
 
 void HttpServer::Answer(mg_connection* connection) {
+  {
+    MutexLock lock(mutex_);
+    ++answering_;
+  }
+  Deliver(connection);
+  MutexLock lock(mutex_);
+  --answering_;
+  answered_.NotifyAll();
+}
+
+void HttpServer::Deliver(mg_connection* connection) {
   const Delivery delivery = handler_(ReadRequest(connection));
   const bool whole = delivery.way == Delivery::Way::kWhole;
   if (!whole) mg_disable_connection_keep_alive(connection);

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "lib/simulator/message.h"
+#include "lib/time/mutex.h"
 
 struct mg_context;
 struct mg_connection;
@@ -42,19 +43,23 @@ class HttpServer {
   int port() const { return port_; }
 
   // Closes the port (connections are refused) and opens the same one again. Not from a
-  // handler: both wait for the handlers that run.
-  void StopListening();
+  // handler. Replies that are on their way get a moment to leave.
+  void StopListening() INTERLOCK_EXCLUDES(mutex_);
   absl::Status StartListening();
   bool listening() const { return context_ != nullptr; }
 
  private:
   explicit HttpServer(Handler handler) : handler_(std::move(handler)) {}
   static int Serve(mg_connection* connection);
-  void Answer(mg_connection* connection);
+  void Answer(mg_connection* connection) INTERLOCK_EXCLUDES(mutex_);
+  void Deliver(mg_connection* connection);
 
   Handler handler_;
   int port_ = 0;
   mg_context* context_ = nullptr;
+  Mutex mutex_;
+  CondVar answered_;
+  int answering_ INTERLOCK_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace interlock::simulator

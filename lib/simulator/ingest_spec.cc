@@ -50,6 +50,10 @@ absl::Status ReadTuning(const JsonValue* tuning, IngestSpec& spec) {
   absl::StatusOr<std::optional<int64_t>> tasks = IntField(*tuning, "maxNumConcurrentSubTasks");
   if (!tasks.ok()) return tasks.status();
   spec.max_sub_tasks = tasks->value_or(1);
+  absl::StatusOr<std::optional<int64_t>> await =
+      IntField(*tuning, "awaitSegmentAvailabilityTimeoutMillis");
+  if (!await.ok()) return await.status();
+  spec.await_millis = await->value_or(0);
   absl::Status read = ReadPartitionsSpec(*tuning, spec.partitions);
   if (!read.ok()) return read;
   if (spec.mode == IngestSpec::Mode::kAppend && FindBool(*tuning, "forceGuaranteedRollup", false)) {

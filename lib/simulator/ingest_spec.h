@@ -76,6 +76,8 @@ struct IngestSpec {
   PartitionsSpec partitions;
   int64_t max_parse_exceptions = 0;
   int64_t max_sub_tasks = 1;
+  // The task does not end before its segments are served, or this has passed; 0: it does.
+  int64_t await_millis = 0;
 
   // Runs as sub-tasks under a supervising one.
   bool parallel() const {

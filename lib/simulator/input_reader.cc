@@ -115,8 +115,8 @@ class Reader {
 
 }  // namespace
 
-absl::StatusOr<Input> ReadInput(const IngestSpec& spec, const SegmentTable& table,
-                                const std::vector<Interval>& allowed, bool everything) {
+Input ReadInput(const IngestSpec& spec, const SegmentTable& table,
+                const std::vector<Interval>& allowed, bool everything) {
   Reader reader(spec, allowed, everything);
   switch (spec.input.kind) {
     case InputSpec::Kind::kInline:
@@ -131,9 +131,8 @@ absl::StatusOr<Input> ReadInput(const IngestSpec& spec, const SegmentTable& tabl
   }
   Input input = reader.Finish();
   if (input.unparseable > spec.max_parse_exceptions) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("org.apache.druid.java.util.common.RE: Max parse exceptions[",
-                     spec.max_parse_exceptions, "] exceeded\n"));
+    input.error = absl::StrCat("org.apache.druid.java.util.common.RE: Max parse exceptions[",
+                               spec.max_parse_exceptions, "] exceeded\n");
   }
   return input;
 }

@@ -1,6 +1,8 @@
 #include "lib/simulator/message.h"
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "lib/simulator/json.h"
 
 namespace interlock::simulator {
@@ -8,7 +10,42 @@ namespace {
 
 constexpr char kJson[] = "application/json";
 
+int HexDigit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  c = absl::ascii_tolower(c);
+  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+// "%2F" is '/'; in a query '+' is a space. What is no such escape stays as it is.
+std::string Decode(absl::string_view text, bool query) {
+  std::string decoded;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool escape = text[i] == '%' && i + 2 < text.size() && HexDigit(text[i + 1]) >= 0 &&
+                        HexDigit(text[i + 2]) >= 0;
+    if (escape) {
+      decoded += static_cast<char>(HexDigit(text[i + 1]) * 16 + HexDigit(text[i + 2]));
+      i += 2;
+    } else {
+      decoded += query && text[i] == '+' ? ' ' : text[i];
+    }
+  }
+  return decoded;
+}
+
 }  // namespace
+
+void Request::SetTarget(absl::string_view raw_path, absl::string_view raw_query) {
+  target = std::string(raw_path);
+  path = Decode(raw_path, false);
+  query.clear();
+  if (raw_query.empty()) return;
+  absl::StrAppend(&target, "?", raw_query);
+  for (absl::string_view part : absl::StrSplit(raw_query, '&')) {
+    const std::pair<absl::string_view, absl::string_view> pair =
+        absl::StrSplit(part, absl::MaxSplits('=', 1));
+    query.emplace(Decode(pair.first, true), Decode(pair.second, true));
+  }
+}
 
 Reply Reply::Json(std::string body, int status) {
   Reply reply;

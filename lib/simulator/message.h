@@ -20,6 +20,10 @@ struct Request {
   std::string accept;                             // the Accept header; "" if none
   std::string body;
 
+  // From what stands in the request line: path and query, decoded once. CivetWeb would
+  // clean a path of what it thinks is wrong with it.
+  void SetTarget(absl::string_view raw_path, absl::string_view raw_query);
+
   bool Has(const std::string& name) const { return query.count(name) > 0; }
   // The first value; "" if there is none.
   std::string Get(const std::string& name) const {

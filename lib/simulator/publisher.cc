@@ -10,7 +10,6 @@
 #include "absl/strings/str_cat.h"
 #include "lib/simulator/chunk_allocator.h"
 #include "lib/simulator/partitioner.h"
-#include "lib/simulator/report.h"
 #include "lib/simulator/world.h"
 #include "lib/time/interval_set.h"
 
@@ -50,7 +49,7 @@ class Publication {
       absl::Status made = append ? Append(rows) : Replace(bucket, rows);
       if (!made.ok()) return made;
     }
-    published_ = static_cast<int64_t>(segments_.size());
+    for (const Segment& segment : segments_) published_.push_back(segment.id);
     if (spec_.mode == IngestSpec::Mode::kReplace) return BuryTheRest(buckets);
     return absl::OkStatus();
   }
@@ -60,8 +59,8 @@ class Publication {
     if (!segments_.empty()) world_.SegmentsChanged(spec_.datasource);
   }
 
-  // Tombstones are not counted, as in Druid's report.
-  int64_t published() const { return published_; }
+  // Without the tombstones, which Druid's report does not count.
+  const std::vector<std::string>& published() const { return published_; }
 
  private:
   absl::StatusOr<std::string> LockVersion(const Interval& bucket) const {
@@ -186,7 +185,7 @@ class Publication {
   const Task& task_;
   const IngestSpec& spec_;
   std::vector<Segment> segments_;
-  int64_t published_ = 0;
+  std::vector<std::string> published_;
 };
 
 }  // namespace
@@ -194,8 +193,9 @@ class Publication {
 absl::Status Publish(World& world, Task& task) {
   Publication publication(world, task);
   absl::Status made = publication.Make();
-  task.report_json = IngestReport(task, made.ok() ? publication.published() : 0, made);
-  if (made.ok()) publication.Store();
+  if (!made.ok()) return made;
+  task.published = publication.published();
+  publication.Store();
   return made;
 }
 

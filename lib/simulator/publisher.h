@@ -11,8 +11,8 @@ namespace interlock::simulator {
 
 class World;
 
-// Stores the task's segments and its report. On an error nothing is stored; its text is
-// the task's errorMsg.
+// Stores the task's segments, and their ids in the task. On an error nothing is stored;
+// its text is the task's errorMsg.
 absl::Status Publish(World& world, Task& task);
 
 // The buckets that have rows, condensed.

@@ -84,22 +84,20 @@ JsonWriter& WriteError(JsonWriter& out, const Task& task) {
 
 }  // namespace
 
-std::string IngestReport(const Task& task, int64_t published, const absl::Status& outcome) {
+std::string IngestReport(const Task& task, const std::string& state, const std::string& error) {
   const Input& input = *task.input;
   JsonWriter out;
   out.Object().Key("ingestionStatsAndErrors").Object();
   out.Member("type", "ingestionStatsAndErrors").Member("taskId", task.id);
-  out.Key("payload").Object().Member("ingestionState", "COMPLETED");
+  out.Key("payload").Object().Member("ingestionState", state);
   WriteStats(out, task, input);
-  if (outcome.ok()) {
-    out.NullMember("errorMsg");
-  } else {
-    out.Member("errorMsg", std::string(outcome.message()));
-  }
-  out.Member("segmentAvailabilityConfirmed", false).Member("segmentAvailabilityWaitTimeMs", 0);
+  error.empty() ? out.NullMember("errorMsg") : out.Member("errorMsg", error);
+  out.Member("segmentAvailabilityConfirmed", task.confirmed);
+  out.Member("segmentAvailabilityWaitTimeMs", int64_t{task.waited.count()});
   out.Key("recordsProcessed").Object().End();
   if (input.segments_read) out.Member("segmentsRead", *input.segments_read);
-  out.Member("segmentsPublished", published).End().End();
+  // Tombstones are not counted.
+  out.Member("segmentsPublished", static_cast<int64_t>(task.published.size())).End().End();
   WriteTaskContext(out, task);
   out.End();
   return out.Take();
@@ -119,7 +117,7 @@ std::string KillReport(const Task& task, const Traits& traits, const KillCounts&
 }
 
 std::string EmptyReport(const Task& task) {
-  return task.ingest ? IngestReport(task, 0, absl::OkStatus()) : "";
+  return task.ingest ? IngestReport(task, "COMPLETED", "") : "";
 }
 
 std::string LiveReport(const Task& task) {
@@ -132,7 +130,8 @@ std::string LiveReport(const Task& task) {
   }
   out.Key("ingestionStatsAndErrors").Object();
   out.Member("type", "ingestionStatsAndErrors").Member("taskId", task.id);
-  out.Key("payload").Object().Member("ingestionState", "BUILD_SEGMENTS");
+  out.Key("payload").Object().Member(
+      "ingestionState", task.awaits_until ? "SEGMENT_AVAILABILITY_WAIT" : "BUILD_SEGMENTS");
   out.Key("unparseableEvents").Object().End().Key("rowStats").Object();
   out.Key("movingAverages").Object().End().Key("totals").Object().End().End();
   out.NullMember("errorMsg").Member("segmentAvailabilityConfirmed", false);

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <string>
 
-#include "absl/status/status.h"
 #include "lib/simulator/json.h"
 #include "lib/simulator/task.h"
 #include "lib/simulator/traits.h"
@@ -17,7 +16,9 @@ struct KillCounts {
   int64_t marked = 0;
 };
 
-std::string IngestReport(const Task& task, int64_t published, const absl::Status& outcome);
+// `state` is where it stands or stood when it failed: "COMPLETED", "BUILD_SEGMENTS", …;
+// `error` is "" where all went well.
+std::string IngestReport(const Task& task, const std::string& state, const std::string& error);
 std::string KillReport(const Task& task, const Traits& traits, const KillCounts& counts);
 // Of a task that still runs: an ingestion's has no counts yet, others have none at all.
 std::string LiveReport(const Task& task);

@@ -131,7 +131,9 @@ Reply List(Call& call, const std::string& state) {
   const std::string type = call.request.Get("type");
   // Of the finished ones only; the list has the others whole.
   int64_t left = std::numeric_limits<int64_t>::max();
-  (void)absl::SimpleAtoi(call.request.Get("max"), &left);
+  if (call.request.Has("max") && !absl::SimpleAtoi(call.request.Get("max"), &left)) {
+    return Reply::Empty(404);
+  }
   JsonWriter out;
   out.Array();
   for (const Task* task : InListOrder(call.world)) {

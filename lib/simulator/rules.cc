@@ -10,6 +10,7 @@ namespace interlock::simulator {
 namespace {
 
 constexpr char kDefault[] = "_default";
+constexpr char kTier[] = "_default_tier";
 constexpr char kLoadEverything[] =
     R"([{"tieredReplicants":{"_default_tier":2},"useDefaultTierForNull":true,"type":"loadForever"}])";
 
@@ -17,12 +18,13 @@ absl::Status BadRule(absl::string_view why) {
   return absl::InvalidArgumentError(absl::StrCat("no such rule: ", why));
 }
 
-int CountReplicas(const JsonValue& rule) {
+// Replicas by tier; without any, Druid's default (useDefaultTierForNull).
+std::map<std::string, int> ReadTiers(const JsonValue& rule) {
   const JsonValue* tiers = Find(rule, "tieredReplicants");
-  if (tiers == nullptr || !tiers->IsObject()) return 2;  // useDefaultTierForNull
-  int replicas = 0;
+  if (tiers == nullptr || !tiers->IsObject()) return {{kTier, 2}};
+  std::map<std::string, int> replicas;
   for (const auto& tier : tiers->GetObject()) {
-    if (tier.value.IsInt()) replicas += tier.value.GetInt();
+    if (tier.value.IsInt()) replicas[tier.name.GetString()] = tier.value.GetInt();
   }
   return replicas;
 }
@@ -39,7 +41,12 @@ absl::StatusOr<Rules::Rule> Rules::ParseRule(const JsonValue& json) {
   rule.load = absl::ConsumePrefix(&span, "load");
   if (!rule.load && !absl::ConsumePrefix(&span, "drop")) return BadRule(type);
   rule.span = std::string(span);
-  if (rule.load) rule.replicas = CountReplicas(json);
+  if (rule.load) {
+    for (const auto& [tier, replicas] : ReadTiers(json)) {
+      rule.replicas += replicas;
+      rule.known_tier |= tier == kTier && replicas > 0;
+    }
+  }
   rule.include_future = FindBool(json, "includeFuture", true);
   if (rule.span == "ByInterval") {
     absl::StatusOr<Interval> interval = Interval::Parse(FindString(json, "interval"));
@@ -118,6 +125,11 @@ const Rules::Rule* Rules::First(const Segment& segment, Instant now) const {
 int Rules::Replicas(const Segment& segment, Instant now) const {
   const Rule* rule = First(segment, now);
   return rule == nullptr ? 0 : rule->replicas;
+}
+
+bool Rules::Loads(const Segment& segment, Instant now) const {
+  const Rule* rule = First(segment, now);
+  return rule != nullptr && rule->known_tier;
 }
 
 bool Rules::Drops(const Segment& segment, Instant now) const {

@@ -29,6 +29,8 @@ class Rules {
 
   // Of the first rule that applies, over all tiers; 0 too for a drop rule.
   int Replicas(const Segment& segment, Instant now) const;
+  // Whether any of them is for the one tier that has historicals.
+  bool Loads(const Segment& segment, Instant now) const;
   // True if the first rule that applies drops it: the coordinator marks it unused.
   bool Drops(const Segment& segment, Instant now) const;
 
@@ -37,6 +39,7 @@ class Rules {
     std::string json;
     bool load = true;
     int replicas = 0;
+    bool known_tier = false;
     std::string span;  // "Forever", "ByInterval", "ByPeriod"
     Interval interval;
     Period period;

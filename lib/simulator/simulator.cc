@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/time/time.h"
 
 namespace interlock::simulator {
@@ -111,11 +112,14 @@ Simulator::~Simulator() {
 
 std::string Simulator::address() const { return absl::StrCat("http://127.0.0.1:", port()); }
 
-Reply Simulator::Control(const std::string& method, const std::string& path,
-                         const std::string& body) {
+Reply Simulator::Ask(const std::string& method, const std::string& target, const std::string& body,
+                     const std::string& accept) {
+  const std::pair<std::string, std::string> parts = absl::StrSplit(target, absl::MaxSplits('?', 1));
   Request request;
   request.method = method;
-  request.path = request.target = path;
+  request.SetTarget(parts.first, parts.second);
+  request.host = absl::StrCat("127.0.0.1:", port());
+  request.accept = accept;
   request.body = body;
   return Serve(request).reply;
 }

@@ -51,8 +51,10 @@ class Simulator {
   int port() const { return server_->port(); }
   std::string address() const;
 
-  // One of /simulator/…'s requests, without HTTP.
-  Reply Control(const std::string& method, const std::string& path, const std::string& body = "");
+  // A request without HTTP: any of Druid's or of /simulator/…. Faults that spoil the way
+  // back have no way to spoil here; the rest is the same.
+  Reply Ask(const std::string& method, const std::string& target, const std::string& body = "",
+            const std::string& accept = "application/json");
   // The id of the fault; INVALID_ARGUMENT as in FaultBoard::Add.
   absl::StatusOr<int> AddFault(absl::string_view json);
   void ClearFaults();

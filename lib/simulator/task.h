@@ -57,8 +57,13 @@ struct Task {
   std::optional<Moment> due;  // of a running task: when it ends
   // Of one that was shut down while it ran: until then its thread hangs on, with its slot.
   std::optional<Moment> lingers_until;
-  std::optional<Input> input;         // read when it started
-  std::vector<std::string> subtasks;  // ids, of a parallel one
+  std::optional<Input> input;          // read when it started
+  std::vector<std::string> subtasks;   // ids, of a parallel one
+  std::vector<std::string> published;  // ids of its segments
+  Moment awaits_since{0};              // it has published, and waits until all are served
+  std::optional<Moment> awaits_until;
+  Moment waited{0};
+  bool confirmed = false;  // all were served in time
   bool subtask = false;
 
   bool success = false;

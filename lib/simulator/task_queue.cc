@@ -74,7 +74,10 @@ std::optional<Moment> TaskQueue::NextDue() const {
     const Moment at = std::max(*due, world_.overlord_back());
     if (!next || at < *next) next = at;
   };
-  for (const Task* task : live_) consider(task->due);
+  for (const Task* task : live_) {
+    consider(task->due);
+    consider(task->awaits_until);
+  }
   for (const Task* task : lingering_) consider(task->lingers_until);
   return next;
 }
@@ -83,6 +86,7 @@ void TaskQueue::DoDue() {
   if (world_.tick() < world_.overlord_back()) return;
   for (Task* task : std::vector<Task*>(live_)) {
     if (task->due && *task->due <= world_.tick()) End(*task);
+    if (task->awaits_until) LookWhetherServed(*task);
   }
   for (Task* task : std::vector<Task*>(lingering_)) {
     if (*task->lingers_until > world_.tick()) continue;
@@ -136,17 +140,15 @@ void TaskQueue::Start(Task& task) {
 
 void TaskQueue::RunIngestion(Task& task) {
   const bool everything = task.ingest->intervals.empty();
-  absl::StatusOr<Input> input =
-      ReadInput(*task.ingest, world_.segments, task.lock_intervals, everything);
-  if (!input.ok()) return Finish(task, false, std::string(input.status().message()));
-  task.input = *std::move(input);
+  task.input = ReadInput(*task.ingest, world_.segments, task.lock_intervals, everything);
+  if (!task.input->error.empty()) return FailIngestion(task, "BUILD_SEGMENTS", task.input->error);
   if (everything) {
     // Without intervals it locks what it found rows in, once it has read them, and does
     // not wait for those locks.
     const std::vector<Interval> written = WrittenIntervals(*task.ingest, *task.input);
     if (!world_.locks.TryAcquire(task.group, task.datasource, written, task.priority,
                                  world_.now())) {
-      return Finish(task, false, NoLocks(written));
+      return FailIngestion(task, "DETERMINE_PARTITIONS", NoLocks(written));
     }
   }
   if (task.ingest->parallel()) StartSubtask(task);
@@ -172,6 +174,11 @@ void TaskQueue::StartSubtask(Task& parent) {
   tasks_[subtask->id] = std::move(subtask);
 }
 
+void TaskQueue::FailIngestion(Task& task, const char* state, std::string error) {
+  task.report_json = IngestReport(task, state, error);
+  Finish(task, false, error);
+}
+
 void TaskQueue::End(Task& task) {
   if (task.fate == TaskFate::kFails) return Finish(task, false, "Simulated failure");
   if (world_.locks.Revoked(task.group)) {
@@ -179,18 +186,49 @@ void TaskQueue::End(Task& task) {
                   "Failed with exception [Segments are not covered by locks: revoked]. See indexer "
                   "logs for details.");
   }
-  absl::Status done = absl::OkStatus();
   if (task.fate == TaskFate::kSuccessButNothing) {
     task.report_json = EmptyReport(task);
-  } else if (task.ingest) {
-    done = Publish(world_, task);
-  } else if (task.kill) {
-    done = Kill(world_, task);
+    return Finish(task, true, "");
   }
+  if (task.ingest) return EndIngestion(task);
+  const absl::Status done = task.kill ? Kill(world_, task) : absl::OkStatus();
+  FinishAsFated(task, done.ok(), std::string(done.message()));
+}
+
+void TaskQueue::EndIngestion(Task& task) {
+  const absl::Status published = Publish(world_, task);
+  if (!published.ok()) {
+    return FailIngestion(task, "BUILD_SEGMENTS", std::string(published.message()));
+  }
+  if (task.ingest->await_millis > 0 && !task.published.empty()) {
+    task.due.reset();
+    task.awaits_since = world_.tick();
+    task.awaits_until = world_.tick() + Moment(task.ingest->await_millis);
+    return;
+  }
+  task.report_json = IngestReport(task, "COMPLETED", "");
+  FinishAsFated(task, true, "");
+}
+
+// With the segments served, or without them when time is up: either is SUCCESS.
+void TaskQueue::LookWhetherServed(Task& task) {
+  const bool all =
+      std::all_of(task.published.begin(), task.published.end(), [&](const std::string& id) {
+        const Segment* segment = world_.segments.Find(task.datasource, id);
+        return segment != nullptr && segment->announced;
+      });
+  if (!all && world_.tick() < *task.awaits_until) return;
+  task.confirmed = all;
+  task.waited = world_.tick() - task.awaits_since;
+  task.report_json = IngestReport(task, "COMPLETED", "");
+  FinishAsFated(task, true, "");
+}
+
+void TaskQueue::FinishAsFated(Task& task, bool success, const std::string& error) {
   if (task.fate == TaskFate::kFailedButPublished) {
     return Finish(task, false, "Task timed out waiting for a location");
   }
-  Finish(task, done.ok(), std::string(done.message()));
+  Finish(task, success, error);
 }
 
 void TaskQueue::Finish(Task& task, bool success, const std::string& error) {
@@ -200,6 +238,7 @@ void TaskQueue::Finish(Task& task, bool success, const std::string& error) {
   task.error = error;
   task.duration = (world_.tick() - task.started).count();
   task.due.reset();
+  task.awaits_until.reset();
   task.input.reset();
   live_.erase(std::remove(live_.begin(), live_.end(), &task), live_.end());
   if (!task.subtask) world_.locks.Release(task.group);

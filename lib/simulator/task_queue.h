@@ -45,7 +45,11 @@ class TaskQueue {
   void Start(Task& task);
   void StartSubtask(Task& parent);
   void RunIngestion(Task& task);
+  void FailIngestion(Task& task, const char* state, std::string error);
   void End(Task& task);
+  void EndIngestion(Task& task);
+  void LookWhetherServed(Task& task);
+  void FinishAsFated(Task& task, bool success, const std::string& error);
   void Finish(Task& task, bool success, const std::string& error);
   int UsedSlots() const;
 

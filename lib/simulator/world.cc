@@ -21,8 +21,8 @@ void World::AdvanceTo(Moment tick, Instant now) {
   for (std::optional<Moment> due = NextDue(); due && *due <= tick; due = NextDue()) {
     SetTime(std::max(*due, tick_));
     RunScheduled();
-    tasks.DoDue();
     historicals.DoDue(tick_);
+    tasks.DoDue();
     if (poll_due_ && *poll_due_ <= tick_) Poll();
   }
   SetTime(std::max(tick, tick_));
