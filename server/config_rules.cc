@@ -26,7 +26,7 @@ class Place {
   Place Into(const std::string& field) const {
     const auto* descriptor = Find(field);
     return {message_.GetReflection()->GetMessage(message_, descriptor),
-            lines_ == nullptr ? nullptr : lines_->GetTreeForNested(descriptor, 0), Path(field),
+            lines_ == nullptr ? nullptr : lines_->GetTreeForNested(descriptor, -1), Path(field),
             faults_};
   }
   bool Has(const std::string& field) const {
