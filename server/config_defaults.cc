@@ -7,9 +7,9 @@ namespace {
 
 using google::protobuf::Duration;
 
-// `present`: whether the message field was set. A duration of 0 that was written stays.
-void Default(bool present, Duration* duration, double seconds) {
-  if (present) return;
+// For a field that was not set, which is asked before: to name the mutable one sets it. A
+// duration of 0 that was written stays.
+void Set(Duration* duration, double seconds) {
   duration->set_seconds(static_cast<int64_t>(seconds));
   duration->set_nanos(
       static_cast<int32_t>((seconds - static_cast<double>(duration->seconds())) * 1e9));
@@ -22,22 +22,22 @@ constexpr double kDay = 24 * kHour;
 void FillListen(config::v1::Listen& listen) {
   if (listen.address().empty()) listen.set_address("127.0.0.1:7430");
   if (listen.admin_address().empty()) listen.set_admin_address("127.0.0.1:7431");
-  Default(listen.has_drain_timeout(), listen.mutable_drain_timeout(), 20);
+  if (!listen.has_drain_timeout()) Set(listen.mutable_drain_timeout(), 20);
 }
 
 void FillDruid(config::v1::Druid& druid) {
   if (druid.access() == config::v1::Druid::ACCESS_UNSPECIFIED) {
     druid.set_access(config::v1::Druid::MANAGE);
   }
-  Default(druid.has_connect_timeout(), druid.mutable_connect_timeout(), 2);
-  Default(druid.has_call_timeout(), druid.mutable_call_timeout(), 30);
+  if (!druid.has_connect_timeout()) Set(druid.mutable_connect_timeout(), 2);
+  if (!druid.has_call_timeout()) Set(druid.mutable_call_timeout(), 30);
   if (druid.max_reply_bytes() == 0) druid.set_max_reply_bytes(int64_t{4} << 30);
 }
 
 void FillLimits(config::v1::Limits& limits) {
-  Default(limits.has_default_ttl(), limits.mutable_default_ttl(), 10 * kMinute);
-  Default(limits.has_max_ttl(), limits.mutable_max_ttl(), kDay);
-  Default(limits.has_min_ttl(), limits.mutable_min_ttl(), 1);
+  if (!limits.has_default_ttl()) Set(limits.mutable_default_ttl(), 10 * kMinute);
+  if (!limits.has_max_ttl()) Set(limits.mutable_max_ttl(), kDay);
+  if (!limits.has_min_ttl()) Set(limits.mutable_min_ttl(), 1);
   if (limits.max_intervals_per_call() == 0) limits.set_max_intervals_per_call(1'000);
   if (limits.max_partitions_per_unit() == 0) limits.set_max_partitions_per_unit(1'000);
   if (limits.max_partitions_per_call() == 0) limits.set_max_partitions_per_call(10'000);
@@ -54,21 +54,21 @@ void FillBackfills(config::v1::Backfills& backfills) {
   if (backfills.max_parallel() == 0) backfills.set_max_parallel(2);
   if (backfills.max_parallel_per_datasource() == 0) backfills.set_max_parallel_per_datasource(16);
   if (backfills.max_parallel_total() == 0) backfills.set_max_parallel_total(64);
-  Default(backfills.has_waiting_deadline(), backfills.mutable_waiting_deadline(), 30 * kMinute);
-  Default(backfills.has_run_deadline(), backfills.mutable_run_deadline(), 6 * kHour);
-  Default(backfills.has_poll_interval(), backfills.mutable_poll_interval(), 1);
-  Default(backfills.has_settle_time(), backfills.mutable_settle_time(), 2);
-  Default(backfills.has_lease_ttl(), backfills.mutable_lease_ttl(), 10 * kMinute);
+  if (!backfills.has_waiting_deadline()) Set(backfills.mutable_waiting_deadline(), 30 * kMinute);
+  if (!backfills.has_run_deadline()) Set(backfills.mutable_run_deadline(), 6 * kHour);
+  if (!backfills.has_poll_interval()) Set(backfills.mutable_poll_interval(), 1);
+  if (!backfills.has_settle_time()) Set(backfills.mutable_settle_time(), 2);
+  if (!backfills.has_lease_ttl()) Set(backfills.mutable_lease_ttl(), 10 * kMinute);
 }
 
 void FillDrops(config::v1::Drops& drops) {
-  Default(drops.has_min_window(), drops.mutable_min_window(), kHour);
-  Default(drops.has_default_window(), drops.mutable_default_window(), 72 * kHour);
-  Default(drops.has_max_window(), drops.mutable_max_window(), 365 * kDay);
-  Default(drops.has_floor(), drops.mutable_floor(), 14 * kDay);
-  Default(drops.has_settle_time(), drops.mutable_settle_time(), 2);
+  if (!drops.has_min_window()) Set(drops.mutable_min_window(), kHour);
+  if (!drops.has_default_window()) Set(drops.mutable_default_window(), 72 * kHour);
+  if (!drops.has_max_window()) Set(drops.mutable_max_window(), 365 * kDay);
+  if (!drops.has_floor()) Set(drops.mutable_floor(), 14 * kDay);
+  if (!drops.has_settle_time()) Set(drops.mutable_settle_time(), 2);
   if (drops.max_segments_per_kill() == 0) drops.set_max_segments_per_kill(1'000);
-  Default(drops.has_kill_deadline(), drops.mutable_kill_deadline(), 10 * kMinute);
+  if (!drops.has_kill_deadline()) Set(drops.mutable_kill_deadline(), 10 * kMinute);
 }
 
 void FillLog(config::v1::Log& log) {
@@ -84,11 +84,11 @@ void FillDefaults(config::v1::ServerConfig& config) {
   FillLimits(*config.mutable_limits());
   FillBackfills(*config.mutable_backfills());
   auto& verification = *config.mutable_verification();
-  Default(verification.has_grace(), verification.mutable_grace(), kHour);
+  if (!verification.has_grace()) Set(verification.mutable_grace(), kHour);
   FillDrops(*config.mutable_drops());
   FillLog(*config.mutable_log());
   auto& retention = *config.mutable_retention();
-  Default(retention.has_request_ids(), retention.mutable_request_ids(), kDay);
+  if (!retention.has_request_ids()) Set(retention.mutable_request_ids(), kDay);
 }
 
 }  // namespace interlock::server
