@@ -9,19 +9,12 @@
 namespace interlock::store {
 
 int64_t Value::Int() const {
-  if (const auto* number = std::get_if<int64_t>(&value_)) return *number;
-  int64_t number = 0;
-  if (const auto* text = std::get_if<std::string>(&value_)) {
-    if (!absl::SimpleAtoi(*text, &number)) return 0;
-  }
+  int64_t number = number_;
+  if (kind_ == Kind::kText && !absl::SimpleAtoi(text_, &number)) return 0;
   return number;
 }
 
-std::string Value::Text() const {
-  if (const auto* text = std::get_if<std::string>(&value_)) return *text;
-  if (const auto* number = std::get_if<int64_t>(&value_)) return absl::StrCat(*number);
-  return "";
-}
+std::string Value::Text() const { return kind_ == Kind::kNumber ? absl::StrCat(number_) : text_; }
 
 absl::Status Store::Write(Body body) {
   struct Waiting {

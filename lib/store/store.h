@@ -18,7 +18,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -32,26 +31,30 @@ namespace interlock::store {
 class Value {
  public:
   Value() = default;
-  Value(std::nullptr_t) {}                                // NOLINT(google-explicit-constructor)
-  Value(int64_t number) : value_(number) {}               // NOLINT
-  Value(int number) : value_(int64_t{number}) {}          // NOLINT
-  Value(bool flag) : value_(int64_t{flag}) {}             // NOLINT
-  Value(Instant instant) : value_(instant.millis()) {}    // NOLINT
-  Value(std::string text) : value_(std::move(text)) {}    // NOLINT
-  Value(const char* text) : value_(std::string(text)) {}  // NOLINT
-  Value(std::optional<Instant> instant) {                 // NOLINT
-    if (instant) value_ = instant->millis();
+  Value(std::nullptr_t) {}  // NOLINT(google-explicit-constructor)
+  Value(int64_t number) : kind_(Kind::kNumber), number_(number) {}         // NOLINT
+  Value(int number) : Value(int64_t{number}) {}                            // NOLINT
+  Value(bool flag) : Value(int64_t{flag}) {}                               // NOLINT
+  Value(Instant instant) : Value(instant.millis()) {}                      // NOLINT
+  Value(std::string text) : kind_(Kind::kText), text_(std::move(text)) {}  // NOLINT
+  Value(const char* text) : Value(std::string(text)) {}                    // NOLINT
+  Value(std::optional<Instant> instant) {                                  // NOLINT
+    if (instant) *this = Value(*instant);
   }
 
-  bool is_null() const { return std::holds_alternative<std::monostate>(value_); }
-  bool is_text() const { return std::holds_alternative<std::string>(value_); }
-  // 0 for NULL; the number that a text spells (SQLite gives some sums as text).
+  bool is_null() const { return kind_ == Kind::kNull; }
+  bool is_text() const { return kind_ == Kind::kText; }
+  // 0 for NULL; the number that a text spells (results can come as text).
   int64_t Int() const;
   // "" for NULL; a number's digits.
   std::string Text() const;
 
  private:
-  std::variant<std::monostate, int64_t, std::string> value_;
+  // Not a std::variant: g++ 12 warns of its destructor wherever it is inlined (-O3).
+  enum class Kind { kNull, kNumber, kText };
+  Kind kind_ = Kind::kNull;
+  int64_t number_ = 0;
+  std::string text_;
 };
 
 // One row of a result, by column position.
