@@ -1,7 +1,6 @@
 // The field cases that lib/time decides. Each test bears the number of its case.
+#include <algorithm>
 #include <chrono>
-#include <cstdlib>
-#include <new>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -24,20 +23,27 @@ Granularity OfPeriod(const char* period, const char* zone) {
   return Granularity::OfPeriod(Period::Parse(period).value(), zone).value();
 }
 
+// The quickest of several, since others use the machine too.
+std::chrono::nanoseconds QuickestRefusal(const Granularity& granularity, const Interval& interval) {
+  std::chrono::nanoseconds quickest = std::chrono::hours(1);
+  for (int run = 0; run < 5; ++run) {
+    const auto begin = std::chrono::steady_clock::now();
+    const auto partitions = granularity.Partitions(interval, kMaxPartitions);
+    const auto took = std::chrono::steady_clock::now() - begin;
+    EXPECT_EQ(partitions.status().code(), absl::StatusCode::kOutOfRange) << granularity;
+    EXPECT_EQ(ReasonOf(partitions.status()), "TOO_MANY_PARTITIONS") << granularity;
+    quickest = std::min<std::chrono::nanoseconds>(quickest, took);
+  }
+  return quickest;
+}
+
 // Eternity by day: refused before anything is enumerated, or all memory is gone.
 TEST(Case023, EternityByDayIsRefusedByArithmetic) {
   const Interval eternity = I("-146136543-09-08T08:23:32.096Z/146140482-04-24T15:36:27.903Z");
   for (const Granularity& granularity :
        {Named("DAY"), Named("MONTH"), Named("SECOND"), OfPeriod("P1D", "America/New_York"),
         OfPeriod("PT1H", "Australia/Lord_Howe")}) {
-    const auto begin = std::chrono::steady_clock::now();
-    const absl::Status count = granularity.Count(eternity, kMaxPartitions).status();
-    const absl::Status partitions = granularity.Partitions(eternity, kMaxPartitions).status();
-    const auto took = std::chrono::steady_clock::now() - begin;
-    EXPECT_EQ(count.code(), absl::StatusCode::kOutOfRange);
-    EXPECT_EQ(ReasonOf(count), "TOO_MANY_PARTITIONS");
-    EXPECT_EQ(partitions.code(), absl::StatusCode::kOutOfRange);
-    EXPECT_LT(took, std::chrono::milliseconds(20)) << granularity;  // 1 ms, and a busy machine
+    EXPECT_LT(QuickestRefusal(granularity, eternity), std::chrono::milliseconds(1)) << granularity;
   }
   EXPECT_THAT(Named("DAY").Count(eternity, kMaxPartitions).status().message(),
               HasSubstr("at least 106751991168 partitions of DAY, more than the limit of 10000"));
