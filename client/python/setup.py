@@ -3,7 +3,7 @@
 Generated code runs only with the protobuf of its own major version or the next, and a
 grpcio not older than the tool that made it. So the requirements are read from that tool
 and not guessed. To build for an older protobuf, pin the tool: PIP_CONSTRAINT=FILE with a
-line such as `grpcio-tools==1.71.0`.
+line such as `grpcio-tools==1.62.3`.
 """
 import importlib.metadata
 import pathlib

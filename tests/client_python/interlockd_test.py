@@ -106,7 +106,7 @@ class Interlockd(unittest.TestCase):
     def test_faults_of_what_was_sent_are_named(self):
         with self.assertRaises(interlock.InvalidArgument) as caught:
             self.client.reserve(self.datasource, "2026-07-16T14/2026-07-16T13")
-        self.assertEqual(caught.exception.reason, "INTERVAL_ENDS_BEFORE_START")
+        self.assertRegex(caught.exception.faults[0].pointer, "^/intervals")
         with self.assertRaises(interlock.InvalidArgument) as caught:
             self.client.submit(spec={"type": "index_parallel"}, intervals="2026-07-16")
         self.assertEqual(caught.exception.reason, "SPEC_INVALID")

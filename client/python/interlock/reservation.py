@@ -135,24 +135,33 @@ class Reservation:
         self._interruption = Interruption() if self._interrupts else None
         self._renewer = threading.Thread(target=self._renew_until_over, daemon=True,
                                          name=f"interlock-{self.reservation_id}")
-        self._renewer.start()
+        try:
+            self._renewer.start()
+        except BaseException:  # lost already, and told so in here
+            self._stop_renewing()
+            raise
         return self
 
     def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
                  trace: Optional[TracebackType]) -> None:
-        try:
-            if self._interruption is not None:
-                self._interruption.disarm()
-            loss = self._loss_now()
-        finally:
-            self._stop.set()
-            renewer, self._renewer = self._renewer, None
+        renewer = self._renewer
+        loss = self._stop_renewing()
         if loss is None:
             self._give_back()
         if renewer is not None:
             renewer.join(JOIN_SECONDS)
         if loss is not None and kind is None:
             raise loss
+
+    def _stop_renewing(self) -> Optional[errors.ReservationLost]:
+        """Gives the loss if there is one, or raises it if it was on its way to the body."""
+        try:
+            if self._interruption is not None:
+                self._interruption.disarm()
+            return self._loss_now()
+        finally:
+            self._stop.set()
+            self._renewer = None
 
     def _reserve(self) -> None:
         sent = self._clock.now()
