@@ -1,6 +1,7 @@
 """Against a real interlockd: the one at INTERLOCK_ADDRESS, else one started here from the
 program that INTERLOCKD names, with an empty store and a simulated Druid."""
 import contextlib
+import io
 import os
 import pathlib
 import re
@@ -10,11 +11,13 @@ import tempfile
 import time
 import unittest
 import uuid
+from unittest import mock
 
 import interlock
 
 ADDRESS = os.environ.get("INTERLOCK_ADDRESS")
 INTERLOCKD = os.environ.get("INTERLOCKD")
+README = pathlib.Path(__file__).resolve().parents[2] / "client" / "python" / "README.md"
 
 
 def free_port():
@@ -111,6 +114,17 @@ class Interlockd(unittest.TestCase):
             self.client.submit(spec={"type": "index_parallel"}, intervals="2026-07-16")
         self.assertEqual(caught.exception.reason, "SPEC_INVALID")
         self.assertTrue(re.match("^/", caught.exception.faults[0].pointer))
+
+    def test_the_first_hour_of_the_readme_says_what_it_says(self):
+        text = README.read_text(encoding="utf-8")
+        code = "\n".join(re.findall(r"^```python\n(.*?)^```", text, re.M | re.S))
+        said = io.StringIO()
+        with mock.patch.dict(os.environ, {"INTERLOCK_ADDRESS": self.address}):
+            with contextlib.redirect_stdout(said):
+                exec(compile(code, str(README), "exec"), {})  # pylint: disable=exec-used
+        self.assertIn("('2026-07-16T13:00:00.000Z/2026-07-16T14:00:00.000Z',)", said.getvalue())
+        self.assertRegex(said.getvalue(), "(?s)HELD: .*auditor.*quarterly audit")
+        self.assertRegex(said.getvalue(), r"(?m)^/\S* .+$")
 
     def test_a_method_of_a_later_version_says_so(self):
         with self.assertRaises(interlock.NotBuilt) as caught:
