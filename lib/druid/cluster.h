@@ -68,8 +68,11 @@ class Cluster {
                                           const std::vector<Interval>& intervals);
 
   // --- Coordinator: metadata --------------------------------------------------------
-  // Used segments that overlap the intervals, overshadowed ones included, straight from
-  // the metadata store (POST …/metadata/datasources/DS/segments?full). [] is a fact.
+  // Used segments that overlap the intervals, overshadowed ones included (POST
+  // …/metadata/datasources/DS/segments?full). [] is a fact. Up to 36 this reads the
+  // metadata store; 37 reads a cache that knows at once what tasks publish and what is
+  // marked unused, but what is marked used only after the next poll (a minute by
+  // default), or after GetLoadStatus(refresh).
   Answer<std::vector<Segment>> ListUsedSegments(const std::string& datasource,
                                                 const std::vector<Interval>& intervals);
   // The same without keeping them, for lists of any size: `sink` may move from each, and

@@ -17,10 +17,10 @@ std::set<std::string> IdsOf(const std::vector<Segment>& segments) {
 // Fills `snapshot`; the answer is done, or says what was not.
 Answer<Nothing> ReadOnce(Cluster& cluster, const ObserveRequest& request, bool refresh,
                          Snapshot* snapshot) {
-  auto before = cluster.ListUsedSegments(request.datasource, {request.surroundings});
-  if (!before.done()) return Answer<Nothing>::Like(before);
   const auto load = cluster.GetLoadStatus(request.datasource, request.interval, refresh);
   if (!load.done()) return Answer<Nothing>::Like(load);
+  auto before = cluster.ListUsedSegments(request.datasource, {request.surroundings});
+  if (!before.done()) return Answer<Nothing>::Like(before);
   auto rows = cluster.SumRows(request.datasource, request.partitions, request.metrics);
   if (!rows.done()) return Answer<Nothing>::Like(rows);
   const auto after = cluster.ListUsedSegments(request.datasource, {request.surroundings});

@@ -1,8 +1,9 @@
 // What Druid shows of an interval and of what surrounds it, read at one go: what a
 // verdict, a proof and a plan look at.
 //
-// Segments are read straight from the metadata store before and after the rest; where
-// the two differ, the rest may belong to either.
+// Segments are read before and after the rest; where the two differ, the rest may belong
+// to either. The load status comes first of all, since its refresh is what makes the
+// list of segments that follows a fresh one in every version (cluster.h).
 //
 // Threads: any.
 #pragma once

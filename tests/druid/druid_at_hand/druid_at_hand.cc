@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "lib/druid/json.h"
 #include "lib/druid/timeline.h"
 
 namespace interlock::druid {
@@ -85,15 +86,23 @@ HttpReply DruidAtHand::Raw(const std::string& method, const std::string& url,
 }
 
 void DruidAtHand::Submit(const std::string& task_json) {
-  const auto submitted = cluster().SubmitTask(task_json);
-  ASSERT_TRUE(submitted.done()) << submitted.text();
+  bool was_unknown = false;
+  WaitUntil("a task is taken", [&] {
+    const auto submitted = cluster().SubmitTask(task_json);
+    if (submitted.done()) return true;
+    if (was_unknown && submitted.cause() == Cause::kAlreadyExists) return true;
+    EXPECT_TRUE(submitted.unknown()) << submitted.text();
+    was_unknown = true;
+    return !submitted.unknown();
+  });
 }
 
 TaskStatus DruidAtHand::Run(const std::string& task_json) {
-  const auto submitted = cluster().SubmitTask(task_json);
-  EXPECT_TRUE(submitted.done()) << submitted.text();
-  if (!submitted.done()) return {};
-  return WaitForEnd(submitted.value());
+  Submit(task_json);
+  rapidjson::Document task;
+  std::string why;
+  EXPECT_TRUE(ParseJson(task_json, &task, &why)) << why;
+  return WaitForEnd(TextMember(task, "id"));
 }
 
 TaskStatus DruidAtHand::WaitForEnd(const std::string& id) {
@@ -125,6 +134,12 @@ std::vector<Segment> DruidAtHand::Used(const Interval& interval) {
   const auto used = cluster().ListUsedSegments(datasource_, {interval});
   EXPECT_TRUE(used.done()) << used.text();
   return used.done() ? used.value() : std::vector<Segment>();
+}
+
+std::vector<Segment> DruidAtHand::UsedNow(const Interval& interval) {
+  const auto refreshed = cluster().GetLoadStatus(datasource_, interval, /*refresh=*/true);
+  EXPECT_TRUE(refreshed.done()) << refreshed.text();
+  return Used(interval);
 }
 
 std::vector<UnusedSegment> DruidAtHand::Unused(const Interval& interval) {

@@ -41,7 +41,9 @@ class DruidAtHand : public testing::Test {
   // --- Doing things -----------------------------------------------------------------
   // Submits, and waits until it has ended.
   TaskStatus Run(const std::string& task_json);
-  // Submits it, and it was taken.
+  // Submits it, and it was taken. A reply that says nothing (a database that gave up on a
+  // lock, where many tests share one) is settled as the product does it: by posting the
+  // same id again.
   void Submit(const std::string& task_json);
   TaskStatus WaitForEnd(const std::string& id);
   // Until `holds`, or the test fails with `what`.
@@ -51,6 +53,8 @@ class DruidAtHand : public testing::Test {
 
   // --- Looking ----------------------------------------------------------------------
   std::vector<Segment> Used(const Interval& interval);
+  // The same after a refresh, without which 37 shows what is marked used only later.
+  std::vector<Segment> UsedNow(const Interval& interval);
   std::vector<UnusedSegment> Unused(const Interval& interval);
   // "version/partition" …, of what queries see.
   std::vector<std::string> VisibleVersions(const Interval& interval);
