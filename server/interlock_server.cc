@@ -7,6 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "lib/backfill/backfills.h"
+#include "lib/backfill/runner.h"
 #include "lib/drop/drops.h"
 #include "lib/drop/worker.h"
 #include "lib/druid/cluster.h"
@@ -16,6 +18,9 @@
 #include "lib/store/sqlite.h"
 #include "lib/work/loop.h"
 #include "server/admin_server.h"
+#include "server/backfill_options.h"
+#include "server/backfill_watch.h"
+#include "server/backfills_service.h"
 #include "server/conversions/time.h"
 #include "server/doctor.h"
 #include "server/drop_call.h"
@@ -27,11 +32,11 @@
 #include "server/ingestion_coordinator.h"
 #include "server/log.h"
 #include "server/metrics.h"
-#include "server/nonce.h"
 #include "server/reservations_service.h"
 #include "server/seen_faults.h"
 #include "server/server_service.h"
 #include "server/store_schemas.h"
+#include "server/submit_call.h"
 #include "server/unbuilt_services.h"
 #include "server/verify_call.h"
 
@@ -75,6 +80,7 @@ class InterlockServer::Parts {
 
   void Drain() {
     draining_ = true;
+    watcher_->End();
     grpc_->Drain(absl::ToChronoMilliseconds(FromProto(config_.listen().drain_timeout())));
     loop_->Stop();
   }
@@ -141,15 +147,26 @@ class InterlockServer::Parts {
     };
     loop_ = std::make_unique<work::Loop>(*store_, clock_, std::move(options));
     StartDrops();
+    StartBackfills();
     loop_->Start();
     return absl::OkStatus();
+  }
+
+  void StartBackfills() {
+    const auto options = BackfillOptions(config_, LeaseLimits(config_.limits()));
+    backfills_ = std::make_unique<backfill::Backfills>(*store_, *cluster_, options, changes_,
+                                                       [this] { loop_->Wake(); });
+    runner_ = std::make_unique<backfill::Runner>(
+        backfill::Runner::World{*store_, *cluster_, clock_, changes_}, options);
+    loop_->Handle(backfill::kWorkKind, [this](work::Claim& claim) { return runner_->Step(claim); });
+    watcher_ = std::make_unique<BackfillWatcher>(*backfills_);
   }
 
   void StartDrops() {
     const drop::Options options = DropOptions(config_);
     drop::WorkerOptions own;
     own.call_deadline = FromProto(config_.druid().call_timeout());
-    own.nonce = MakeNonce;
+    own.nonce = backfill::RandomNonce;
     own.probe = DropProbe(config_.drops());
     own.on_kill_failure = [this](const drop::Drop& drop, const std::string& reason) {
       metrics_.kill_failures.Add({{"datasource", drop.datasource}, {"reason", reason}}).Increment();
@@ -174,16 +191,20 @@ class InterlockServer::Parts {
     const VerifySettings verify{FromProto(config_.verification().grace()),
                                 config_.limits().max_partitions_per_call()};
     verify_ = std::make_unique<VerifyCall>(*store_, *cluster_, executor_, seen_, verify);
+    submit_ =
+        std::make_unique<SubmitCall>(*backfills_, executor_, config_.limits().max_spec_bytes());
+    backfills_service_ = std::make_unique<BackfillsService>(*backfills_, *watcher_, executor_);
     drop_call_ = std::make_unique<DropCall>(*drops_, executor_);
     drops_service_ = std::make_unique<DropsService>(*drops_, executor_);
     coordinator_service_ =
-        std::make_unique<IngestionCoordinatorService>(*reserve_, *verify_, *drop_call_);
+        std::make_unique<IngestionCoordinatorService>(*reserve_, *submit_, *verify_, *drop_call_);
     reservations_service_ = std::make_unique<ReservationsService>(*store_, limits, ttl);
     doctor_ = std::make_unique<Doctor>(*cluster_, clock_, access_);
     server_service_ = std::make_unique<ServerService>(config_, *store_, *cluster_, *doctor_,
                                                       executor_, [this] { return Ready(); });
     std::vector<grpc::Service*> services = unbuilt_.All();
     services.push_back(server_service_.get());
+    services.push_back(backfills_service_.get());
     services.push_back(drops_service_.get());
     services.push_back(coordinator_service_.get());
     services.push_back(reservations_service_.get());
@@ -220,13 +241,19 @@ class InterlockServer::Parts {
   druid::Access access_ = druid::Access::kObserve;
   // The loop's handlers use the workers, and the workers what stands above them: members
   // go in the other order.
+  backfill::Changes changes_;
+  std::unique_ptr<backfill::Backfills> backfills_;
+  std::unique_ptr<backfill::Runner> runner_;
   std::unique_ptr<drop::Drops> drops_;
   std::unique_ptr<drop::Worker> drop_worker_;
   std::unique_ptr<work::Loop> loop_;
+  std::unique_ptr<BackfillWatcher> watcher_;
   SeenFaults seen_{metrics_};
   Executor executor_{kThreads};
   std::unique_ptr<ReserveIntervalCall> reserve_;
   std::unique_ptr<VerifyCall> verify_;
+  std::unique_ptr<SubmitCall> submit_;
+  std::unique_ptr<BackfillsService> backfills_service_;
   std::unique_ptr<DropCall> drop_call_;
   std::unique_ptr<DropsService> drops_service_;
   std::unique_ptr<Doctor> doctor_;

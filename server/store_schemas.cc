@@ -1,6 +1,7 @@
 #include "server/store_schemas.h"
 
 #include "lib/audit/audit.h"
+#include "lib/backfill/rows.h"
 #include "lib/drop/rows.h"
 #include "lib/lease/reservations.h"
 #include "lib/store/sqlite.h"
@@ -9,7 +10,8 @@
 namespace interlock::server {
 
 std::vector<store::Schema> StoreSchemas() {
-  return {audit::AuditSchema(), work::WorkSchema(), lease::LeaseSchema(), drop::DropSchema()};
+  return {audit::AuditSchema(), work::WorkSchema(), lease::LeaseSchema(),
+          backfill::BackfillSchema(), drop::DropSchema()};
 }
 
 absl::Status MigrateStore(const config::v1::ServerConfig& config, const Clock& clock) {

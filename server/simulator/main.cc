@@ -23,7 +23,8 @@ using interlock::simulator::SimulatorOptions;
 
 constexpr char kUsage[] =
     "usage: interlock-simulator [--port N] [--version 33.0.0|28.0.0] [--deep-storage DIR]\n"
-    "         [--task-seconds S] [--slots N] [--load-seconds S] [--poll-seconds S]\n"
+    "         [--state FILE] [--task-seconds S] [--slots N] [--load-seconds S] [--poll-seconds S]\n"
+    "--state keeps what it knows in a file, and wants --deep-storage for the rows.\n"
     "Port 0, the default, takes a free one. /simulator/... on the same port switches\n"
     "faults on and shows what was asked (lib/simulator/control.h).\n";
 constexpr int kUsageExit = 2;
@@ -45,6 +46,10 @@ bool ReadOption(const std::string& name, const std::string& value, SimulatorOpti
   if (name == "poll-seconds") return ReadSeconds(value, options.world.poll_period);
   if (name == "version") {
     options.version = value;
+    return true;
+  }
+  if (name == "state") {
+    options.state_file = value;
     return true;
   }
   if (name == "deep-storage") {

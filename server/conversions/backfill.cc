@@ -1,0 +1,289 @@
+#include "server/conversions/backfill.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/conversions/time.h"
+#include "server/field_not_built.h"
+
+namespace interlock::server {
+namespace {
+
+std::string String(absl::string_view text) { return {text.data(), text.size()}; }
+
+// The names of both sides are the same words.
+template <class Proto, class Parse>
+Proto ByName(absl::string_view name, Parse parse) {
+  Proto proto = static_cast<Proto>(0);
+  parse(String(name), &proto);
+  return proto;
+}
+
+void AddVersions(const std::vector<std::string>& versions, const Interval& partition,
+                 google::protobuf::RepeatedPtrField<v1::SegmentVersion>* protos) {
+  for (const auto& version : versions) {
+    auto* proto = protos->Add();
+    proto->set_interval(partition.ToString());
+    proto->set_version(version);
+    proto->set_standing(v1::SegmentVersion::VISIBLE);
+  }
+}
+
+void AddRowCheck(const backfill::Proof& proof, v1::Proof* proto) {
+  auto* check = proto->add_rows();
+  check->set_measure(proof.row_rule);
+  check->set_source(proof.row_rule == "SOURCE_SUMS" ? v1::RowCheck::INPUT_GENERATION
+                                                    : v1::RowCheck::TASK_REPORT);
+  if (proof.row_rule == "NOT_PROVABLE") return check->set_result(v1::RowCheck::NOT_PROVABLE);
+  if (proof.rows_found) check->mutable_counted()->set_double_value(*proof.rows_found);
+  if (proof.rows_expected) check->mutable_expected()->set_double_value(*proof.rows_expected);
+  if (!proof.rows_found || !proof.rows_expected) return check->set_result(v1::RowCheck::UNKNOWN);
+  check->set_result(*proof.rows_found == *proof.rows_expected  ? v1::RowCheck::EQUAL
+                    : *proof.rows_found > *proof.rows_expected ? v1::RowCheck::MORE
+                                                               : v1::RowCheck::FEWER);
+}
+
+void SetTaskRows(const backfill::TaskRows& rows, v1::TaskRows* proto) {
+  proto->set_known(true);
+  proto->set_processed(rows.processed);
+  proto->set_processed_with_error(rows.processed_with_error);
+  proto->set_thrown_away(rows.thrown_away);
+  proto->set_unparseable(rows.unparseable);
+}
+
+void SetProof(const backfill::Proof& proof, const Interval& partition, v1::Proof* proto) {
+  proto->set_partition(partition.ToString());
+  proto->set_level(ByName<v1::Proof::Level>(proof.level, v1::Proof::Level_Parse));
+  proto->set_task_id(proof.task_id);
+  proto->set_generation(proof.version);
+  proto->set_attribution(proof.attribution);
+  AddVersions(proof.versions_before, partition, proto->mutable_before());
+  if (!proof.version.empty()) {
+    AddVersions({proof.version}, partition, proto->mutable_after());
+    auto& after = *proto->mutable_after(0);
+    after.set_segment_count(static_cast<int32_t>(proof.segments));
+    if (proof.rows) after.set_row_count(*proof.rows);
+  }
+  AddRowCheck(proof, proto);
+  if (proof.task_rows) SetTaskRows(*proof.task_rows, proto->mutable_task_rows());
+  proto->set_neighbours_before(proof.neighbours_before);
+  proto->set_neighbours_after(proof.neighbours_after);
+  for (const auto& change : proof.neighbour_changes) {
+    auto* notice = proto->add_notices();
+    notice->set_reason("NEIGHBOUR_CHANGE_EXPLAINED");
+    notice->set_message(change);
+  }
+  ToProto(proof.snapshot, proto->mutable_snapshot_time());
+  for (const auto& note : proof.notes) ToProto(note, proto->add_notices());
+  proto->set_accepted_by(proof.accepted_by);
+  proto->set_accept_reason(proof.accept_reason);
+}
+
+v1::PlannedPartition::Action ActionOf(backfill::PlannedPartition::Action action) {
+  switch (action) {
+    case backfill::PlannedPartition::Action::kRun:
+      return v1::PlannedPartition::RUN;
+    case backfill::PlannedPartition::Action::kSkipDone:
+      return v1::PlannedPartition::SKIP_DONE;
+    case backfill::PlannedPartition::Action::kSkipHeld:
+      return v1::PlannedPartition::SKIP_HELD;
+    case backfill::PlannedPartition::Action::kBlocked:
+      return v1::PlannedPartition::BLOCKED;
+  }
+  return v1::PlannedPartition::ACTION_UNSPECIFIED;
+}
+
+absl::Status CheckBuilt(const v1::SubmitBackfillRequest& request) {
+  if (request.has_sql()) return FieldNotBuilt("sql");
+  if (!request.job().empty()) return FieldNotBuilt("job");
+  if (!request.expect_generation().empty()) return FieldNotBuilt("expect_generation");
+  if (!request.plan_revision().empty()) return FieldNotBuilt("plan_revision");
+  if (request.tail_policy() != v1::Backfill::TAIL_POLICY_UNSPECIFIED)
+    return FieldNotBuilt("tail_policy");
+  if (request.has_max_pause()) return FieldNotBuilt("max_pause");
+  if (request.input_ends_at_committed_offsets())
+    return FieldNotBuilt("input_ends_at_committed_offsets");
+  if (request.accept_concurrent_append()) return FieldNotBuilt("accept_concurrent_append");
+  if (request.correction()) return FieldNotBuilt("correction");
+  if (request.has_deadline()) return FieldNotBuilt("deadline");
+  if (request.has_rollback_window()) return FieldNotBuilt("rollback_window");
+  if (request.level() == v1::Proof::RETIRED) return FieldNotBuilt("level");
+  if (request.expect().sums_size() > 0) return FieldNotBuilt("expect/sums");
+  if (request.expect().partitions_size() > 0) return FieldNotBuilt("expect/partitions");
+  if (!request.expect().same_as_datasource().empty())
+    return FieldNotBuilt("expect/same_as_datasource");
+  return absl::OkStatus();
+}
+
+backfill::Reprocess ReprocessOf(v1::Reprocess::Mode mode) {
+  if (mode == v1::Reprocess::FAILED) return backfill::Reprocess::kFailed;
+  if (mode == v1::Reprocess::ALL) return backfill::Reprocess::kAll;
+  return backfill::Reprocess::kNone;
+}
+
+}  // namespace
+
+v1::Backfill::State ToProto(backfill::Phase phase) {
+  return ByName<v1::Backfill::State>(backfill::NameOf(phase), v1::Backfill::State_Parse);
+}
+
+std::optional<backfill::Phase> FromProto(v1::Backfill::State state) {
+  const std::string& name = v1::Backfill::State_Name(state);
+  const auto phase = backfill::PhaseOf(name);
+  return String(backfill::NameOf(phase)) == name ? std::optional(phase) : std::nullopt;
+}
+
+v1::Partition::State ToProto(backfill::State state) {
+  return ByName<v1::Partition::State>(backfill::NameOf(state), v1::Partition::State_Parse);
+}
+
+std::optional<backfill::State> FromProto(v1::Partition::State state) {
+  const std::string& name = v1::Partition::State_Name(state);
+  const auto found = backfill::StateOf(name);
+  return String(backfill::NameOf(found)) == name ? std::optional(found) : std::nullopt;
+}
+
+void ToProto(const std::string& notice, v1::Notice* proto) {
+  const size_t colon = notice.find(": ");
+  proto->set_reason(notice.substr(0, colon));
+  if (colon != std::string::npos) proto->set_message(notice.substr(colon + 2));
+}
+
+void ToProto(const backfill::Backfills::Detail& detail, bool with_spec, v1::Backfill* proto) {
+  const backfill::Backfill& backfill = detail.backfill;
+  proto->set_backfill_id(backfill.id);
+  proto->set_datasource(backfill.datasource);
+  for (const auto& interval : backfill.intervals) proto->add_intervals(interval.ToString());
+  proto->set_state(ToProto(backfill.phase));
+  proto->set_reason(backfill.reason);
+  proto->set_message(backfill.message);
+  proto->set_spec_digest(backfill.digest);
+  if (with_spec) proto->set_spec(backfill.spec_json);
+  proto->set_reprocess(backfill.reprocess == backfill::Reprocess::kAll      ? v1::Reprocess::ALL
+                       : backfill.reprocess == backfill::Reprocess::kFailed ? v1::Reprocess::FAILED
+                                                                            : v1::Reprocess::NONE);
+  proto->set_max_parallel(static_cast<int32_t>(backfill.max_parallel));
+  proto->set_max_attempts(static_cast<int32_t>(backfill.max_attempts));
+  proto->set_newest_first(backfill.newest_first);
+  if (backfill.expected_rows) proto->mutable_expect()->set_rows(*backfill.expected_rows);
+  proto->set_level(backfill.level == verify::Level::kVisible ? v1::Proof::VISIBLE
+                                                             : v1::Proof::SERVED);
+  proto->set_skip_held(backfill.skip_held);
+  proto->set_reservation_id(backfill.reservation_id);
+  proto->set_fencing_token(backfill.token);
+  proto->set_requested_by(backfill.holder.empty() ? backfill.requested_by
+                                                  : backfill.requested_by + "/" + backfill.holder);
+  proto->set_request_id(backfill.request_id);
+  proto->set_purpose(backfill.purpose);
+  proto->set_request_reason(backfill.request_reason);
+  proto->mutable_labels()->insert(backfill.labels.begin(), backfill.labels.end());
+  ToProto(backfill.waiting_deadline, proto->mutable_waiting_deadline());
+  ToProto(backfill.run_deadline, proto->mutable_run_deadline());
+  ToProto(backfill.created, proto->mutable_create_time());
+  if (backfill.started) ToProto(*backfill.started, proto->mutable_start_time());
+  if (backfill.ended) ToProto(*backfill.ended, proto->mutable_end_time());
+  for (const auto& [state, count] : detail.counts) {
+    auto* counted = proto->add_counts();
+    counted->set_state(ToProto(state));
+    counted->set_count(count);
+  }
+  for (const auto& notice : backfill.notices) ToProto(notice, proto->add_notices());
+  proto->set_revision(backfill.revision);
+  proto->mutable_rows()->set_known(detail.totals.rows_known);
+  proto->mutable_rows()->set_processed(detail.totals.rows);
+  proto->mutable_rows()->set_unparseable(detail.totals.unparseable);
+}
+
+void ToProto(const backfill::StoredPartition& partition, v1::Partition* proto) {
+  proto->set_partition(partition.partition.ToString());
+  proto->set_state(ToProto(partition.state));
+  proto->set_reason(partition.reason);
+  proto->set_message(partition.message);
+  ToProto(partition.since, proto->mutable_state_time());
+  if (partition.proof) SetProof(*partition.proof, partition.partition, proto->mutable_proof());
+  if (partition.proof) proto->set_task_id(partition.proof->task_id);
+}
+
+void ToProto(const backfill::Attempt& attempt, v1::Attempt* proto) {
+  proto->set_task_id(attempt.task_id);
+  proto->set_number(static_cast<int32_t>(attempt.number));
+  proto->set_unit(attempt.unit_key);
+  proto->set_state(
+      ByName<v1::Attempt::State>(backfill::NameOf(attempt.state), v1::Attempt::State_Parse));
+  proto->set_druid_status(attempt.druid_status);
+  proto->set_druid_error(attempt.druid_error);
+  ToProto(attempt.intended, proto->mutable_intent_time());
+  if (attempt.posted) ToProto(*attempt.posted, proto->mutable_submit_time());
+  if (attempt.running) ToProto(*attempt.running, proto->mutable_start_time());
+  if (attempt.ended) ToProto(*attempt.ended, proto->mutable_end_time());
+  if (attempt.rows) SetTaskRows(*attempt.rows, proto->mutable_rows());
+  proto->set_reservation_id(attempt.reservation_id);
+  proto->set_fencing_token(attempt.token);
+}
+
+void ToProto(const backfill::Plan& plan, v1::BackfillPlan* proto) {
+  proto->set_datasource(plan.datasource);
+  for (const auto& interval : plan.intervals) proto->add_intervals(interval.ToString());
+  proto->set_plan_revision(plan.revision);
+  proto->set_spec_id(plan.label);
+  proto->set_corrected_spec(plan.spec_json);
+  for (const auto& planned : plan.units) {
+    auto* unit = proto->add_units();
+    unit->set_unit(planned.unit.key());
+    for (const auto& interval : planned.unit.intervals) unit->add_intervals(interval.ToString());
+    unit->set_partition_count(static_cast<int32_t>(planned.unit.partitions.size()));
+    unit->set_reads(planned.reads);
+    unit->set_coarse_reason(plan.why_cut);
+    unit->set_remedy(plan.finer);
+  }
+  for (const auto& planned : plan.partitions) {
+    auto* partition = proto->add_partitions();
+    partition->set_partition(planned.partition.ToString());
+    partition->set_action(ActionOf(planned.action));
+    AddVersions(planned.replaces, planned.partition, partition->mutable_replaces());
+    for (const auto& blocker : planned.blockers) {
+      auto* blocked = partition->add_blockers();
+      blocked->set_reason(blocker.type);
+      blocked->set_interval(blocker.subject);
+      blocked->set_message(blocker.description);
+      blocked->set_blocking(planned.action == backfill::PlannedPartition::Action::kBlocked);
+    }
+  }
+  if (!plan.generation_read.empty()) proto->set_generation_read(plan.generation_read);
+  for (const auto& notice : plan.notices) ToProto(notice, proto->add_notices());
+  for (const auto& warning : plan.warnings) {
+    auto* notice = proto->add_notices();
+    notice->set_reason("SPEC_WARNING");
+    notice->set_message(absl::StrCat(warning.pointer, ": ", warning.found));
+    notice->set_remedy(warning.would_do);
+  }
+}
+
+absl::StatusOr<backfill::BackfillRequest> FromProto(const v1::SubmitBackfillRequest& request) {
+  if (auto status = CheckBuilt(request); !status.ok()) return status;
+  backfill::BackfillRequest backfill;
+  backfill.spec = request.spec();
+  backfill.holder = request.holder();
+  backfill.purpose = request.purpose();
+  backfill.labels.insert(request.labels().begin(), request.labels().end());
+  backfill.reprocess = ReprocessOf(request.reprocess());
+  backfill.max_parallel = request.max_parallel();
+  backfill.max_attempts = request.max_attempts();
+  backfill.newest_first = request.newest_first();
+  backfill.skip_held = request.skip_held();
+  backfill.accept_widening = request.accept_widening();
+  if (request.level() == v1::Proof::VISIBLE) backfill.level = verify::Level::kVisible;
+  if (request.has_waiting_deadline())
+    backfill.waiting_deadline = FromProto(request.waiting_deadline());
+  if (request.has_run_deadline()) backfill.run_deadline = FromProto(request.run_deadline());
+  const auto& expect = request.expect();
+  if (expect.has_rows()) backfill.expected_rows = expect.rows();
+  if (expect.has_min_rows()) backfill.min_rows = expect.min_rows();
+  if (expect.has_max_unparseable()) backfill.max_unparseable = expect.max_unparseable();
+  backfill.count_metric = expect.count_metric();
+  backfill.reservation_id = request.reservation_id();
+  backfill.token = request.fencing_token();
+  return backfill;
+}
+
+}  // namespace interlock::server

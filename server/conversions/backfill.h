@@ -1,0 +1,33 @@
+// Backfills between lib/backfill and the wire.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "interlock/v1/backfill.pb.h"
+#include "interlock/v1/ingestion_coordinator.pb.h"
+#include "interlock/v1/partition.pb.h"
+#include "interlock/v1/plan.pb.h"
+#include "lib/backfill/backfills.h"
+
+namespace interlock::server {
+
+v1::Backfill::State ToProto(backfill::Phase phase);
+std::optional<backfill::Phase> FromProto(v1::Backfill::State state);
+v1::Partition::State ToProto(backfill::State state);
+std::optional<backfill::State> FromProto(v1::Partition::State state);
+
+void ToProto(const backfill::Backfills::Detail& detail, bool with_spec, v1::Backfill* proto);
+void ToProto(const backfill::StoredPartition& partition, v1::Partition* proto);
+void ToProto(const backfill::Attempt& attempt, v1::Attempt* proto);
+void ToProto(const backfill::Plan& plan, v1::BackfillPlan* proto);
+
+// "REASON: text", as lib/backfill keeps notices.
+void ToProto(const std::string& notice, v1::Notice* proto);
+
+// What the request asks beyond its intervals, which are read apart. NOT_YET_BUILT for parts
+// of the surface that this version does not honour.
+absl::StatusOr<backfill::BackfillRequest> FromProto(const v1::SubmitBackfillRequest& request);
+
+}  // namespace interlock::server

@@ -1,0 +1,50 @@
+#include "server/submit_call.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/caller.h"
+#include "server/conversions/backfill.h"
+#include "server/conversions/time.h"
+#include "server/unary.h"
+
+namespace interlock::server {
+
+grpc::ServerUnaryReactor* SubmitCall::Call(grpc::CallbackServerContext* context,
+                                           const v1::SubmitBackfillRequest* request,
+                                           v1::SubmitBackfillResponse* response) {
+  return Unary(context, executor_, [this, context, request, response] {
+    return Submit(*context, *request, *response);
+  });
+}
+
+absl::Status SubmitCall::Submit(const grpc::CallbackServerContext& context,
+                                const v1::SubmitBackfillRequest& request,
+                                v1::SubmitBackfillResponse& response) {
+  if (request.spec().size() > max_spec_bytes_) {
+    return InvalidField("/spec", absl::StrCat("has ", request.spec().size(), " bytes"),
+                        absl::StrCat("limits.max_spec_bytes is ", max_spec_bytes_));
+  }
+  auto backfill = FromProto(request);
+  if (!backfill.ok()) return backfill.status();
+  auto read = FromProto(request.intervals(), "intervals", true);
+  if (!read.ok()) return read.status();
+  backfill->intervals = std::move(read->intervals);
+  for (auto& reading : read->readings) *response.add_readings() = std::move(reading);
+  if (request.validate_only()) {
+    auto plan = backfills_.MakePlan(*backfill);
+    if (!plan.ok()) return plan.status();
+    ToProto(*plan, response.mutable_plan());
+    return absl::OkStatus();
+  }
+  auto submitted =
+      backfills_.Submit(*backfill, CallerOf(context, request.request_id(), request.reason()));
+  if (!submitted.ok()) return submitted.status();
+  auto detail = backfills_.Get(submitted->backfill.id);
+  if (!detail.ok()) return detail.status();
+  ToProto(*detail, false, response.mutable_backfill());
+  response.set_attached(submitted->attached);
+  return absl::OkStatus();
+}
+
+}  // namespace interlock::server
