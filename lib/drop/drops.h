@@ -60,7 +60,7 @@ class Drops {
   //   KILL_DUTY_INSIDE_WINDOW, OBSERVE_ONLY, PLAN_STALE: nothing was stored;
   //   HELD: another holds some of the time; its blockers name who;
   //   STALE_TOKEN, EXPIRED …: of the reservation it was to act under;
-  //   REQUEST_ID_REUSED, REASON_MISSING, REQUEST_ID_INVALID.
+  //   REQUEST_ID_REUSED, REASON_REQUIRED, REQUEST_ID_INVALID.
   absl::StatusOr<Submitted> Submit(const DropRequest& request, const audit::Caller& caller);
 
   // UNKNOWN_DROP.
@@ -71,7 +71,7 @@ class Drops {
     std::vector<Drop> drops;
     std::string next;  // token of the next page; "" at the end
   };
-  // Newest first. `size` 0 is kDefaultPageSize. INVALID_PAGE_TOKEN.
+  // Newest first. `size` 0 is kDefaultPageSize. BAD_PAGE_TOKEN.
   absl::StatusOr<Page> List(const Filter& filter, int64_t size, const std::string& token) const;
   // What changed after `change` (Drop::change), in that order: for watching.
   absl::StatusOr<std::vector<Drop>> Changes(int64_t change, int64_t most) const;

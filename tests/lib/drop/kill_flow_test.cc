@@ -1,0 +1,203 @@
+// Kills: what is sent, what becomes of failures, what is proven, what is left.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "absl/strings/match.h"
+#include "lib/druid/task_id.h"
+#include "tests/lib/drop/drop_site.h"
+
+namespace interlock::drop {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+const char kHour13[] = "2026-07-16T13:00Z/2026-07-16T14:00Z";
+const char kDay[] = "2026-07-16/2026-07-17";
+
+class DropKillTest : public ::testing::Test {
+ protected:
+  Drop Marked(DropSite& site, const std::string& interval) {
+    const Drop drop = site.Submitted(site.Request(interval));
+    EXPECT_TRUE(site.RunTo(drop.id, State::kMarked, absl::Hours(1)));
+    return site.Now(drop.id);
+  }
+  std::vector<std::string> KillsSent(DropSite& site) {
+    std::vector<std::string> kills;
+    for (const std::string& body : site.Sent("/indexer/v1/task")) {
+      if (absl::StrContains(body, R"("type":"kill")")) kills.push_back(body);
+    }
+    return kills;
+  }
+};
+
+TEST_F(DropKillTest, IsOneTaskForNeighboursAndOneForWhatLiesApart) {
+  DropSite site;
+  site.Load(10, 13, 1);
+  site.Load(15, 16, 1);
+  const Drop drop = Marked(site, kDay);
+  ASSERT_TRUE(site.RunTo(drop.id, State::kKilled));
+  const auto kills = KillsSent(site);
+  ASSERT_THAT(kills, SizeIs(2));
+  EXPECT_THAT(kills[0], HasSubstr("2026-07-16T10:00:00.000Z/2026-07-16T13:00:00.000Z"));
+  EXPECT_THAT(kills[1], HasSubstr("2026-07-16T15:00:00.000Z/2026-07-16T16:00:00.000Z"));
+  for (const std::string& kill : kills) {
+    EXPECT_THAT(kill, HasSubstr(R"("versions":[")"));
+    EXPECT_THAT(kill, HasSubstr(R"("maxUsedStatusLastUpdatedTime":"2026-08-20T12:)"));
+    EXPECT_THAT(kill, HasSubstr(R"("nonce":"nonce-)"));
+  }
+  EXPECT_EQ(site.FilesLeft(), 0);
+}
+
+// Case 53: rows go before files. What a failed kill has left in deep storage is named.
+TEST_F(DropKillTest, Case053NamesOrphansOfAKillThatFailed) {
+  DropSite site;
+  site.Load(13, 14, 1);
+  site.Load(13, 14, 5, kClicks, /*append=*/true);
+  const Drop drop = Marked(site, kHour13);
+  const std::vector<std::string> ids = site.UnusedIds();
+  // The first one's file cannot be removed: its row goes, the file stays.
+  site.druid().WithWorld([&](simulator::World& world) {
+    world.segments.Find(kClicks, ids[0])->file = "/proc/self/fd/";
+  });
+  ASSERT_TRUE(site.RunUntil(drop.id, [](const Drop& now) { return Ended(now.state); }));
+  const auto detail = site.drops().GetDetail(drop.id);
+  ASSERT_TRUE(detail.ok());
+  EXPECT_EQ(detail->drop.state, State::kKilled) << detail->drop.message;
+  EXPECT_EQ(detail->kills[0].outcome, "FAILED");
+  EXPECT_THAT(detail->kills[0].error, HasSubstr("cannot remove"));
+  EXPECT_THAT(site.kill_failures, Not(IsEmpty()));
+  std::vector<std::string> orphans;
+  for (const ManifestRow& row : detail->manifest) {
+    EXPECT_EQ(row.phase, Phase::kKilled);
+    if (Orphaned(row)) orphans.push_back(row.id);
+  }
+  // Druid removed both rows, and stopped at the first file.
+  EXPECT_EQ(orphans, ids);
+  EXPECT_EQ(site.FilesLeft(), 2);
+}
+
+TEST_F(DropKillTest, AFailedTaskIsTriedAgainAndThenGivenUpWithWhatIsLeft) {
+  DropSite site;
+  site.Load(13, 14, 1);
+  const Drop drop = Marked(site, kHour13);
+  ASSERT_TRUE(site.druid()
+                  .AddFault(R"({"match":{"path":"/druid/indexer/v1/task","method":"POST"},)"
+                            R"("kind":"failed_task","times":0})")
+                  .ok());
+  ASSERT_TRUE(site.RunTo(drop.id, State::kFailed));
+  EXPECT_EQ(site.Now(drop.id).hold, kKillFailed);
+  EXPECT_THAT(site.Now(drop.id).message, HasSubstr("1 segments are left"));
+  EXPECT_THAT(KillsSent(site), SizeIs(kMaxKillFailures));
+  EXPECT_EQ(site.kill_failures.size(), static_cast<size_t>(kMaxKillFailures));
+  site.druid().ClearFaults();
+  ASSERT_TRUE(site.drops().Restore(drop.id, site.Ada()).ok());
+  ASSERT_TRUE(site.RunTo(drop.id, State::kRestored));
+}
+
+TEST_F(DropKillTest, ATaskThatWaitsTooLongIsShutDownAndCheckedAnew) {
+  DropSite site;
+  site.Load(13, 14, 1);
+  const Drop drop = Marked(site, kHour13);
+  ASSERT_TRUE(
+      site.RunUntil(drop.id, [](const Drop& now) { return now.state == State::kChecking; }));
+  // Slots: none is free, so the kill stays PENDING.
+  for (int i = 0; i < 3; ++i) {
+    const auto noop =
+        site.cluster().SubmitTask(druid::NoopTask(absl::StrCat("busy-", i), 15 * 60'000));
+    ASSERT_TRUE(noop.done()) << noop.text();
+  }
+  ASSERT_TRUE(site.RunUntil(drop.id, [](const Drop& now) { return Ended(now.state); }));
+  const auto detail = site.drops().GetDetail(drop.id);
+  EXPECT_EQ(detail->drop.state, State::kKilled) << detail->drop.message;
+  ASSERT_GT(detail->kills.size(), 1u);
+  EXPECT_TRUE(detail->kills[0].shutdown_asked);
+  EXPECT_EQ(detail->kills[0].failure, "SHUT_DOWN");
+  EXPECT_EQ(detail->kills.back().outcome, "SUCCESS");
+  EXPECT_THAT(site.Sent("/shutdown"), Not(IsEmpty()));
+}
+
+TEST_F(DropKillTest, ATaskOfAnothersUnderOurIdIsNeverTakenForOurs) {
+  DropSite site;
+  site.Load(13, 14, 1);
+  const Drop drop = Marked(site, kHour13);
+  const std::string id =
+      druid::PinnedTaskId("kill", site.store().incarnation(), kClicks, drop.id + "/1");
+  ASSERT_TRUE(site.cluster().SubmitTask(druid::NoopTask(id, 1)).done());
+  ASSERT_TRUE(site.RunTo(drop.id, State::kFailed));
+  EXPECT_EQ(site.Now(drop.id).hold, kTaskIdTaken);
+  EXPECT_THAT(site.UnusedIds(), SizeIs(1));
+}
+
+// Up to 28 a kill's bounds are dropped in silence: there is none there.
+TEST_F(DropKillTest, OnADruidThatCannotBoundItThereIsNoKill) {
+  DropSite site({}, "28.0.0");
+  site.Load(12, 15, 1);
+  const auto plan = site.drops().MakePlan(site.Request(kHour13));
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(plan->notes.front().reason, kKillIsNotBounded);
+  const Drop drop = Marked(site, kHour13);
+  ASSERT_TRUE(site.RunTo(drop.id, State::kKillNotBounded));
+  EXPECT_THAT(KillsSent(site), IsEmpty());
+  EXPECT_THAT(site.UnusedIds(), SizeIs(1));
+  ASSERT_TRUE(site.drops().Restore(drop.id, site.Ada()).ok());
+  ASSERT_TRUE(site.RunTo(drop.id, State::kRestored));
+  EXPECT_EQ(site.Rows(kHour13), 1);
+}
+
+// Case 56: both forms of a mark's body are judged invalid by Druid; ids alone are not.
+TEST_F(DropKillTest, Case056MarksByIdsAloneAndNeverByAnEmptyList) {
+  DropSite site;
+  site.Load(12, 15, 1);
+  const Drop drop = Marked(site, kHour13);
+  ASSERT_TRUE(site.drops().Restore(drop.id, site.Ada()).ok());
+  ASSERT_TRUE(site.RunTo(drop.id, State::kRestored));
+  const auto marks = site.Sent("/mark");
+  ASSERT_THAT(marks, SizeIs(2));
+  EXPECT_THAT(marks, Each(HasSubstr(R"("segmentIds":["clicks_)")));
+  EXPECT_THAT(marks, Each(Not(HasSubstr("interval"))));
+}
+
+// Case 61: an undo by interval revives old generations too.
+TEST_F(DropKillTest, Case061RestoresTheIdsOfTheDropAndNoOthers) {
+  DropSite site;
+  site.Load(13, 14, 1);
+  const std::string old = site.UsedIds()[0];
+  site.Load(13, 14, 5);
+  site.Mark(old, false);
+  const auto used = site.UsedIds();
+  const Drop drop = Marked(site, kHour13);
+  ASSERT_TRUE(site.drops().Restore(drop.id, site.Ada()).ok());
+  ASSERT_TRUE(site.RunTo(drop.id, State::kRestored));
+  EXPECT_EQ(site.UsedIds(), used);
+  EXPECT_THAT(site.UnusedIds(), ElementsAre(old));
+}
+
+TEST_F(DropKillTest, StoppedHalfWayRestoresTheRest) {
+  DropSite site;
+  site.Load(10, 11, 1);
+  site.Load(13, 14, 1);
+  const Drop drop = Marked(site, kDay);
+  site.after_step = [&] {
+    if (site.Now(drop.id).state != State::kKilling || site.Now(drop.id).cancel) return;
+    EXPECT_EQ(ReasonOf(site.drops().Restore(drop.id, site.Ada()).status()), "KILL_STARTED");
+    EXPECT_TRUE(site.drops().Cancel(drop.id, site.Ada("", "wrong day")).ok());
+  };
+  // The first piece's task ends, and no second one is sent.
+  ASSERT_TRUE(site.RunUntil(drop.id, [](const Drop& now) { return Ended(now.state); }));
+  EXPECT_THAT(KillsSent(site), SizeIs(1));
+  site.after_step = nullptr;
+  ASSERT_TRUE(site.drops().Restore(drop.id, site.Ada()).ok());
+  ASSERT_TRUE(site.RunUntil(drop.id, [](const Drop& now) {
+    return now.state == State::kPartlyRestored || now.state == State::kFailed;
+  }));
+  EXPECT_EQ(site.Now(drop.id).state, State::kPartlyRestored) << site.Now(drop.id).message;
+  EXPECT_THAT(site.UsedIds(), SizeIs(1));
+}
+
+}  // namespace
+}  // namespace interlock::drop
