@@ -58,16 +58,4 @@ std::vector<int> FieldColumns(const RowSet& set, const std::vector<Aggregation>&
   return columns;
 }
 
-void WriteCell(JsonWriter& out, const Cell& cell) {
-  if (const auto* number = std::get_if<int64_t>(&cell)) {
-    out.Int(*number);
-  } else if (const auto* number = std::get_if<double>(&cell)) {
-    out.Double(*number);
-  } else if (const auto* text = std::get_if<std::string>(&cell)) {
-    out.String(*text);
-  } else {
-    out.Null();
-  }
-}
-
 }  // namespace interlock::simulator

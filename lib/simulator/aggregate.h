@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "lib/simulator/json.h"
 #include "lib/simulator/rows.h"
 #include "lib/simulator/timeline.h"
 
@@ -39,7 +38,5 @@ class Aggregator {
 
 // Where each aggregation's field stands in the set's rows.
 std::vector<int> FieldColumns(const RowSet& set, const std::vector<Aggregation>& aggregations);
-
-void WriteCell(JsonWriter& out, const Cell& cell);
 
 }  // namespace interlock::simulator

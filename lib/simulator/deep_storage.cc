@@ -5,7 +5,7 @@
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
-#include "lib/simulator/aggregate.h"
+#include "absl/strings/str_split.h"
 #include "lib/simulator/json.h"
 
 namespace interlock::simulator {
@@ -15,12 +15,28 @@ namespace fs = std::filesystem;
 
 constexpr char kNowhere[] = "/simulator/segments";
 
+constexpr char kRowsFile[] = "rows.jsonl";
+
 std::string RowLine(const RowSet& set, const Row& row) {
   JsonWriter out;
   out.Object().Member("__time", row.time.ToString());
   for (size_t i = 0; i < set.columns.size(); ++i) WriteCell(out.Key(set.columns[i]), row.cells[i]);
   out.End();
   return out.Take();
+}
+
+absl::StatusOr<Row> ReadRow(const RowSet& set, const std::string& line) {
+  absl::StatusOr<JsonDocument> json = ParseJson(line);
+  if (!json.ok()) return json.status();
+  absl::StatusOr<Instant> time = Instant::Parse(FindString(*json, "__time"));
+  if (!time.ok()) return time.status();
+  Row row;
+  row.time = *time;
+  for (const std::string& column : set.columns) {
+    const JsonValue* value = Find(*json, column);
+    row.cells.push_back(value == nullptr ? Cell() : ToCell(*value));
+  }
+  return row;
 }
 
 }  // namespace
@@ -36,11 +52,29 @@ absl::Status DeepStorage::Push(Segment& segment) const {
   if (folder_.empty()) return absl::OkStatus();
   std::error_code error;
   fs::create_directories(segment.file, error);
-  std::ofstream file(segment.file + "rows.jsonl");
+  std::ofstream file(segment.file + kRowsFile);
   for (const Row& row : segment.rows->rows) file << RowLine(*segment.rows, row) << "\n";
   file.close();
   if (!file) return absl::UnavailableError(absl::StrCat("cannot write ", segment.file));
   return absl::OkStatus();
+}
+
+absl::StatusOr<RowSet> DeepStorage::Pull(const Segment& segment) const {
+  RowSet set;
+  if (segment.tombstone) return set;
+  for (const std::string& names : {segment.dimensions, segment.metrics}) {
+    for (absl::string_view name : absl::StrSplit(names, ',', absl::SkipEmpty())) {
+      set.columns.emplace_back(name);
+    }
+  }
+  std::ifstream file(segment.file + kRowsFile);
+  for (std::string line; std::getline(file, line);) {
+    absl::StatusOr<Row> row = ReadRow(set, line);
+    if (!row.ok()) return row.status();
+    set.rows.push_back(*std::move(row));
+  }
+  if (set.rows.empty()) return absl::UnavailableError(absl::StrCat("nothing in ", segment.file));
+  return set;
 }
 
 absl::Status DeepStorage::Remove(const Segment& segment) const {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "lib/simulator/segment.h"
 
 namespace interlock::simulator {
@@ -17,6 +18,10 @@ class DeepStorage {
   // Gives the segment its file and loadSpec, as local deep storage lays them out, and
   // writes its rows. UNAVAILABLE where they can't be.
   absl::Status Push(Segment& segment) const;
+
+  // The rows of a segment that was pushed; none for a tombstone. UNAVAILABLE where its
+  // file is not there.
+  absl::StatusOr<RowSet> Pull(const Segment& segment) const;
 
   // Removes the file and the folders above it that are empty then. Gone already is fine;
   // UNAVAILABLE where it can't be removed.

@@ -18,8 +18,8 @@ namespace interlock::simulator {
 namespace {
 
 // Kept-alive connections each hold one of CivetWeb's threads.
-constexpr char kThreads[] = "24";
-constexpr char kKeepAliveMillis[] = "10000";
+constexpr char kThreads[] = "40";
+constexpr char kKeepAliveMillis[] = "5000";
 constexpr std::chrono::milliseconds kGrace{200};  // for replies that are on their way
 constexpr size_t kMaxBodyBytes = size_t{64} << 20;
 
@@ -135,7 +135,7 @@ absl::Status HttpServer::StartListening() {
     return absl::UnavailableError(absl::StrCat("cannot listen on 127.0.0.1:", port_));
   }
   mg_server_port bound{};
-  if (mg_get_server_ports(context_, 1, &bound) == 1) port_ = bound.port;
+  if (port_ == 0 && mg_get_server_ports(context_, 1, &bound) == 1) port_ = bound.port;
   return absl::OkStatus();
 }
 

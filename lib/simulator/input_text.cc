@@ -11,14 +11,6 @@ namespace {
 
 using Record = std::map<std::string, Cell>;
 
-Cell ToCell(const JsonValue& value) {
-  if (value.IsNull()) return std::monostate();
-  if (value.IsInt64()) return value.GetInt64();
-  if (value.IsNumber()) return value.GetDouble();
-  if (value.IsString()) return std::string(value.GetString(), value.GetStringLength());
-  return ToText(value);
-}
-
 std::optional<Record> ReadJson(absl::string_view line) {
   absl::StatusOr<JsonDocument> document = ParseJson(line);
   if (!document.ok() || !document->IsObject()) return std::nullopt;

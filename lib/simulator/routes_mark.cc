@@ -117,7 +117,7 @@ bool Served(const World& world, const std::string& datasource) {
   return !world.historicals.Announced(datasource).empty();
 }
 
-// markUsed on the overlord wants to know every id.
+// markUsed wants to know every id.
 std::optional<Reply> RefuseUnknownIds(const Call& call, const MarkFilter& filter) {
   const std::string& datasource = call.Param("ds");
   std::vector<std::string> malformed, unknown;
@@ -146,8 +146,10 @@ Reply MarkGroup(Call& call, Service service, bool used) {
     return Reply::Empty(204, "application/json");
   }
   if (!used) return Changed(call.world, MarkUnused(call.world, datasource, read.filter), false);
-  const std::optional<Reply> refusal =
-      call.world.traits.overlord_marks ? RefuseUnknownIds(call, read.filter) : std::nullopt;
+  const std::optional<Reply> refusal = RefuseUnknownIds(call, read.filter);
+  if (refusal && !call.world.traits.overlord_marks) {
+    return Reply::Json(R"({"message":"Cannot find segments"})", 404);
+  }
   if (refusal && service == Service::kOverlord) return *refusal;
   if (refusal) return ForwardFailed(absl::StrCat("[400 Bad Request]; body: ", refusal->body));
   return MarkUsedReply(call, service,

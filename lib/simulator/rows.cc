@@ -29,6 +29,26 @@ std::string AsText(const Cell& cell) {
   return "";
 }
 
+Cell ToCell(const JsonValue& value) {
+  if (value.IsNull()) return std::monostate();
+  if (value.IsInt64()) return value.GetInt64();
+  if (value.IsNumber()) return value.GetDouble();
+  if (value.IsString()) return std::string(value.GetString(), value.GetStringLength());
+  return ToText(value);
+}
+
+void WriteCell(JsonWriter& out, const Cell& cell) {
+  if (const auto* number = std::get_if<int64_t>(&cell)) {
+    out.Int(*number);
+  } else if (const auto* number = std::get_if<double>(&cell)) {
+    out.Double(*number);
+  } else if (const auto* text = std::get_if<std::string>(&cell)) {
+    out.String(*text);
+  } else {
+    out.Null();
+  }
+}
+
 int RowSet::Column(const std::string& name) const {
   const auto found = std::find(columns.begin(), columns.end(), name);
   return found == columns.end() ? -1 : static_cast<int>(found - columns.begin());

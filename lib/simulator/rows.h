@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "lib/simulator/json.h"
 #include "lib/time/instant.h"
 
 namespace interlock::simulator {
@@ -21,6 +22,9 @@ double AsDouble(const Cell& cell);
 int64_t AsLong(const Cell& cell);
 // As it would be printed; "" for null.
 std::string AsText(const Cell& cell);
+// Of a JSON value; what is no number, string or null becomes its text.
+Cell ToCell(const JsonValue& value);
+void WriteCell(JsonWriter& out, const Cell& cell);
 
 struct Row {
   Instant time;

@@ -72,6 +72,7 @@ absl::Status Rules::Set(const std::string& datasource, absl::string_view json) {
     if (!rule.ok()) return rule.status();
     rules.push_back(*std::move(rule));
   }
+  ++revision_;
   if (rules.empty()) {
     rules_.erase(datasource);
   } else {

@@ -23,6 +23,9 @@ class Rules {
   // Druid documents. INVALID_ARGUMENT for anything else; an empty array removes them.
   absl::Status Set(const std::string& datasource, absl::string_view json);
 
+  // Counts what was set.
+  int64_t revision() const { return revision_; }
+
   // As GET …/rules/DS answers; with `full` the defaults follow.
   std::string ToJson(const std::string& datasource, bool full) const;
   std::string AllToJson() const;
@@ -50,6 +53,7 @@ class Rules {
   const Rule* First(const Segment& segment, Instant now) const;
 
   std::map<std::string, std::vector<Rule>> rules_;
+  int64_t revision_ = 0;
 };
 
 }  // namespace interlock::simulator

@@ -8,6 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/time.h"
+#include "lib/simulator/local_files.h"
+#include "lib/simulator/saved_state.h"
 
 namespace interlock::simulator {
 namespace {
@@ -92,6 +94,8 @@ absl::StatusOr<std::unique_ptr<Simulator>> Simulator::Start(SimulatorOptions opt
   auto simulator =
       std::unique_ptr<Simulator>(new Simulator(std::move(options), *std::move(traits)));
   Simulator* self = simulator.get();
+  absl::Status restored = self->Restore();
+  if (!restored.ok()) return restored;
   absl::StatusOr<std::unique_ptr<HttpServer>> server =
       HttpServer::Start(port, [self](const Request& request) { return self->Serve(request); });
   if (!server.ok()) return server.status();
@@ -145,6 +149,25 @@ void Simulator::WithWorld(const std::function<void(World&)>& look) {
   look(world_);
 }
 
+absl::Status Simulator::Restore() {
+  if (options_.state_file.empty()) return absl::OkStatus();
+  if (options_.world.deep_storage.empty()) {
+    return absl::InvalidArgumentError("a state file needs a folder for deep storage");
+  }
+  MutexLock lock(mutex_);
+  Advance();
+  const std::string saved = ReadFile(options_.state_file);
+  return saved.empty() ? absl::OkStatus() : RestoreState(saved, world_);
+}
+
+// A state that can't be written is tried again with the next change.
+void Simulator::Save() {
+  if (options_.state_file.empty() || world_.revision() == saved_revision_) return;
+  if (WriteWholeFile(options_.state_file, SaveState(world_)).ok()) {
+    saved_revision_ = world_.revision();
+  }
+}
+
 void Simulator::Advance() {
   const auto monotonic = std::chrono::duration_cast<Moment>(options_.clock->Monotonic());
   const Moment wall = skew_.advanced + skew_.wall;
@@ -176,6 +199,7 @@ Delivery Simulator::Serve(const Request& request) {
           delivery.way == Delivery::Way::kWhole || delivery.way == Delivery::Way::kTruncated;
       log_.End(number, answered ? delivery.reply.status : 0);
     }
+    Save();
     delivery.date = Date();
   }
   wake_.NotifyAll();
@@ -231,6 +255,7 @@ void Simulator::Tick() {
   {
     MutexLock lock(mutex_);
     Advance();
+    Save();
     refused = world_.leadership() == World::Leadership::kRefused;
   }
   MutexLock lock(listening_mutex_);

@@ -39,12 +39,17 @@ struct SimulatorOptions {
   // A thread of its own that does what is due; without it, and with a clock that a test
   // moves, requests and Tick() do.
   bool ticks_by_itself = true;
+  // Kept in this file, and read from it at the start; "": in memory only. Needs
+  // world.deep_storage. Written before a reply leaves, so that what was acknowledged is
+  // known after a crash of the process.
+  std::string state_file;
   WorldOptions world;
 };
 
 class Simulator {
  public:
-  // INVALID_ARGUMENT for a version that was not measured, UNAVAILABLE for a taken port.
+  // INVALID_ARGUMENT for a version that was not measured or a state file that is none,
+  // UNAVAILABLE for a taken port.
   static absl::StatusOr<std::unique_ptr<Simulator>> Start(SimulatorOptions options);
   ~Simulator();
 
@@ -75,6 +80,8 @@ class Simulator {
       INTERLOCK_REQUIRES(mutex_);
   Reply Dispatch(const Request& request, const Fault* fault) INTERLOCK_REQUIRES(mutex_);
   void Advance() INTERLOCK_REQUIRES(mutex_);
+  absl::Status Restore() INTERLOCK_EXCLUDES(mutex_);
+  void Save() INTERLOCK_REQUIRES(mutex_);
   std::string Date() const INTERLOCK_REQUIRES(mutex_);
   void RunTicker();
 
@@ -88,6 +95,7 @@ class Simulator {
   FaultBoard faults_ INTERLOCK_GUARDED_BY(mutex_);
   RequestLog log_ INTERLOCK_GUARDED_BY(mutex_);
   ClockSkew skew_ INTERLOCK_GUARDED_BY(mutex_);
+  int64_t saved_revision_ INTERLOCK_GUARDED_BY(mutex_) = 0;
 
   Mutex listening_mutex_;  // opens and closes the port
   std::unique_ptr<HttpServer> server_;

@@ -43,6 +43,8 @@ void TaskQueue::Submit(Task task) {
   Task* submitted = owned.get();
   tasks_[submitted->id] = std::move(owned);
   order_.push_back(submitted);
+  ++revision_;
+  if (submitted->done()) return;
   live_.push_back(submitted);
   Pump();
 }
@@ -233,6 +235,7 @@ void TaskQueue::FinishAsFated(Task& task, bool success, const std::string& error
 
 void TaskQueue::Finish(Task& task, bool success, const std::string& error) {
   for (const std::string& id : task.subtasks) Finish(*Find(id), success, error);
+  ++revision_;
   task.stage = Task::Stage::kDone;
   task.success = success;
   task.error = error;

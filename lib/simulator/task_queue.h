@@ -21,7 +21,8 @@ class TaskQueue {
  public:
   explicit TaskQueue(World& world) : world_(world) {}
 
-  // The id must be new. The task may start at once.
+  // The id must be new. The task may start at once; one that is done already, of a saved
+  // state, is only kept.
   void Submit(Task task);
   // Null where there is none. Pointers hold for good: tasks are never forgotten.
   Task* Find(const std::string& id);
@@ -32,6 +33,9 @@ class TaskQueue {
   // In order of submission.
   std::vector<const Task*> tasks() const;
   int64_t submitted() const { return static_cast<int64_t>(order_.size()); }
+
+  // Counts submits and ends.
+  int64_t revision() const { return revision_; }
 
   std::optional<Moment> NextDue() const;
   void DoDue();
@@ -58,6 +62,7 @@ class TaskQueue {
   std::vector<Task*> order_;
   std::vector<Task*> live_;  // not done yet, in order
   std::vector<Task*> lingering_;
+  int64_t revision_ = 0;
 };
 
 }  // namespace interlock::simulator

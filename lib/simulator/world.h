@@ -65,6 +65,9 @@ class World {
   const Snapshot& polled() const { return polled_; }
   void Poll();
 
+  // Changes with everything that a saved state holds.
+  int64_t revision() const { return segments.revision() + tasks.revision() + rules.revision(); }
+
   void BeginRestart(Restart restart);
   Leadership leadership() const;
   // The moment from which the overlord works; in the past while it does.
