@@ -30,6 +30,9 @@ constexpr absl::Duration kStopMargin = absl::Seconds(1);
 // How often the lease and a dying process group are looked at.
 constexpr absl::Duration kLongestNap = absl::Seconds(1);
 constexpr absl::Duration kGroupNap = absl::Milliseconds(50);
+// What was killed is still a process of its group until somebody buries it; where the
+// machine's first process does not, there is no end to wait for.
+constexpr std::chrono::seconds kLongestBurial{2};
 // Giving a lease back must not keep a shell waiting: unreleased, it ends by itself.
 constexpr absl::Duration kReleaseTimeout = absl::Seconds(5);
 
@@ -65,10 +68,11 @@ class Supervision {
       command_.Look();
       if (command_.stopped()) Suspend();
       if (!stopping_ && !command_.exit_status().has_value() && !lease_.held()) Stop();
-      if (stopping_ && session_.clock.Monotonic() >= kill_at_) command_.Signal(SIGKILL);
+      const nanoseconds now = session_.clock.Monotonic();
+      if (stopping_ && now >= kill_at_) command_.Signal(SIGKILL);
       if (!command_.exit_status().has_value()) continue;
       if (!stopping_) return *command_.exit_status();
-      if (!command_.GroupLives()) return kCommandLeaseLost;
+      if (!command_.GroupLives() || now >= kill_at_ + kLongestBurial) return kCommandLeaseLost;
     }
   }
 
@@ -76,9 +80,8 @@ class Supervision {
 
  private:
   absl::Duration Nap() const {
-    if (!stopping_) return std::min(lease_.left() + absl::Milliseconds(1), kLongestNap);
-    const absl::Duration to_kill = absl::FromChrono(kill_at_ - session_.clock.Monotonic());
-    return std::clamp(to_kill, absl::Milliseconds(1), kGroupNap);
+    if (stopping_) return kGroupNap;
+    return std::min(lease_.left() + absl::Milliseconds(1), kLongestNap);
   }
 
   void Stop() {

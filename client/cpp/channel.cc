@@ -82,7 +82,9 @@ grpc::ChannelArguments Arguments() {
 bool IsLoopback(const std::string& address) {
   if (absl::StartsWith(address, "unix:")) return true;
   const std::string host = address.substr(0, address.rfind(':'));
-  return absl::StartsWith(host, "127.") || host == "localhost" || host == "[::1]";
+  // A name may begin with 127 too: only digits and dots are an address.
+  const bool numeric = host.find_first_not_of("0123456789.") == std::string::npos;
+  return (numeric && absl::StartsWith(host, "127.")) || host == "localhost" || host == "[::1]";
 }
 
 absl::StatusOr<std::shared_ptr<grpc::Channel>> OpenChannel(const ConnectionOptions& options) {

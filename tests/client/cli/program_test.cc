@@ -1,0 +1,323 @@
+// Whole runs of interlockctl against a played server.
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "interlock/v1/ingestion_coordinator.pb.h"
+#include "interlock/v1/jobs.pb.h"
+#include "interlock/v1/reservations.pb.h"
+#include "interlock/v1/server.pb.h"
+#include "tests/client/cli/console.h"
+
+namespace interlock::cli {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr char kReserve[] = "IngestionCoordinator.ReserveInterval";
+constexpr char kSubmit[] = "IngestionCoordinator.SubmitBackfill";
+constexpr char kVerify[] = "IngestionCoordinator.VerifySingleVersion";
+
+TEST(Interlockctl, FillsTheRequestAndPrintsTheReply) {
+  Console console;
+  console.calls.On<v1::ReserveIntervalRequest, v1::ReserveIntervalResponse>(
+      kReserve, [](const auto& request, auto& reply) {
+        EXPECT_EQ(request.datasource(), "page_views");
+        EXPECT_EQ(request.intervals(0), "2026-07-16T13");
+        EXPECT_EQ(request.ttl().seconds(), 120);
+        EXPECT_EQ(request.purpose(), "quarterly audit");
+        reply.mutable_reservation()->set_reservation_id("r-1");
+        reply.mutable_reservation()->set_fencing_token(7);
+        return absl::OkStatus();
+      });
+  const std::vector<std::string> words = {"reserve", "page_views", "2026-07-16T13",  "--ttl",
+                                          "2m",      "--purpose",  "quarterly audit"};
+  EXPECT_EQ(console.Run(words), 0) << console.err;
+  EXPECT_THAT(console.out, HasSubstr("\"reservation_id\":\"r-1\""));
+  EXPECT_THAT(console.out, HasSubstr("\"fencing_token\":\"7\""));
+  EXPECT_EQ(console.err, "");
+  console.terminal = true;
+  EXPECT_EQ(console.Run(words), 0);
+  EXPECT_THAT(console.out, HasSubstr("reservation_id  r-1\n"));
+}
+
+TEST(Interlockctl, ARefusalIsOneLineOnStderrAndExits1) {
+  Console console;
+  console.calls.On<v1::ReserveIntervalRequest, v1::ReserveIntervalResponse>(
+      kReserve, [](const auto&, auto&) {
+        return Refusal(absl::StatusCode::kFailedPrecondition, "held by auditor (quarter)", "HELD");
+      });
+  EXPECT_EQ(console.Run({"reserve", "ds", "2026"}), 1);
+  EXPECT_EQ(console.out, "");
+  EXPECT_EQ(console.err, "interlockctl: HELD: held by auditor (quarter)\n");
+}
+
+TEST(Interlockctl, NothingLeftAfterSkippingIsANo) {
+  Console console;
+  console.calls.On<v1::ReserveIntervalRequest, v1::ReserveIntervalResponse>(
+      kReserve, [](const auto&, auto& reply) {
+        auto* held = reply.add_skipped();
+        held->set_interval("2026-07-16T00:00:00.000Z/2026-07-17T00:00:00.000Z");
+        held->set_holder("auditor");
+        held->set_purpose("quarter");
+        return absl::OkStatus();
+      });
+  EXPECT_EQ(console.Run({"reserve", "ds", "2026-07-16", "--skip-held"}), 1);
+  EXPECT_EQ(console.err, "interlockctl: HELD: 2026-07-16 is held by auditor (quarter)\n");
+}
+
+TEST(Interlockctl, NobodyThereExits3AndSaysWhereItLooked) {
+  Console console;
+  EXPECT_EQ(console.Run({"status", "--address", "10.0.0.1:7430"}), 3);
+  EXPECT_THAT(console.err, HasSubstr("10.0.0.1:7430 does not answer"));
+}
+
+TEST(Interlockctl, NotReadyExits3) {
+  Console console;
+  bool ready = false;
+  console.calls.On<v1::GetStatusRequest, v1::GetStatusResponse>("Server.GetStatus",
+                                                                [&](const auto&, auto& reply) {
+                                                                  reply.set_ready(ready);
+                                                                  return absl::OkStatus();
+                                                                });
+  EXPECT_EQ(console.Run({"status"}), 3);
+  ready = true;
+  EXPECT_EQ(console.Run({"status"}), 0);
+}
+
+TEST(Interlockctl, WhatIsNotYetBuiltExits5AndSaysSo) {
+  Console console;
+  console.calls.On<v1::ListJobsRequest, v1::ListJobsResponse>("Jobs.ListJobs", [](const auto&,
+                                                                                  auto&) {
+    return Refusal(absl::StatusCode::kUnimplemented, "Jobs/ListJobs is not built", "NOT_YET_BUILT");
+  });
+  EXPECT_EQ(console.Run({"jobs", "list"}), 5);
+  EXPECT_EQ(console.err, "interlockctl: NOT_YET_BUILT: Jobs/ListJobs is not built\n");
+}
+
+TEST(Interlockctl, BadUsageExits2AndAsksNobody) {
+  Console console;
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{},
+                                             {"reserve", "ds"},
+                                             {"submit"},
+                                             {"submit", "--spec", "-", "--job", "j"},
+                                             {"submit", "--job", "j", "--context", "f"},
+                                             {"submit", "--job", "j", "--handover", "--wait-tail"},
+                                             {"submit", "--job", "j", "--max-pause", "1m"},
+                                             {"submit", "--job", "j", "-o", "spec"},
+                                             {"submit", "--job", "j", "--reservation", "r-1"},
+                                             {"submit", "--spec", "/there/is/no/such/file"},
+                                             {"verify", "ds", "2026", "--level", "loaded"},
+                                             {"reserve", "ds", "2026", "--ttl", "soon"},
+                                             {"reserve", "ds", "2026", "--kill-after", "1s"},
+                                             {"status", "-o", "xml"},
+                                             {"status", "-o", "spec"},
+                                             {"status", "--timeout", "0"},
+                                             {"completion", "tcsh"}}) {
+    EXPECT_EQ(console.Run(words), 2) << testing::PrintToString(words) << console.err;
+    EXPECT_EQ(std::count(console.err.begin(), console.err.end(), '\n'), 1) << console.err;
+  }
+  EXPECT_EQ(console.Run({"reserve", "ds", "--", "true"}), 122);
+  EXPECT_EQ(console.calls.count(kReserve) + console.calls.count(kSubmit), 0);
+}
+
+TEST(Interlockctl, SaysWhoCallsByFlagVariableOrUser) {
+  Console console;
+  console.variables["USER"] = "root";
+  console.Run({"status"});
+  EXPECT_EQ(console.connection.caller, "root");
+  EXPECT_EQ(console.connection.address, "127.0.0.1:7430");
+  console.variables["INTERLOCK_CALLER"] = "nightly";
+  console.variables["INTERLOCK_ADDRESS"] = "h:1";
+  console.variables["INTERLOCK_TOKEN"] = "t";
+  console.variables["INTERLOCK_CA"] = "ca.pem";
+  console.Run({"status"});
+  EXPECT_EQ(console.connection.caller, "nightly");
+  EXPECT_EQ(console.connection.address, "h:1");
+  EXPECT_EQ(console.connection.token, "t");
+  EXPECT_EQ(console.connection.authority_file, "ca.pem");
+  console.Run({"--caller", "auditor", "status"});
+  EXPECT_EQ(console.connection.caller, "auditor");
+}
+
+v1::VerifySingleVersionRequest VerifiedWith(Console& console, std::vector<std::string> words) {
+  v1::VerifySingleVersionRequest seen;
+  console.calls.On<v1::VerifySingleVersionRequest, v1::VerifySingleVersionResponse>(
+      kVerify, [&](const auto& request, auto& reply) {
+        seen = request;
+        reply.set_good(true);
+        reply.set_verdict(v1::Verdict::SINGLE_VERSION);
+        return absl::OkStatus();
+      });
+  std::vector<std::string> all = {"verify", "ds", "2026-07-16"};
+  all.insert(all.end(), words.begin(), words.end());
+  EXPECT_EQ(console.Run(all), 0) << console.err;
+  return seen;
+}
+
+TEST(Interlockctl, ActsUnderTheReservationOfItsEnvironment) {
+  Console console;
+  EXPECT_EQ(VerifiedWith(console, {}).reservation_id(), "");
+  console.variables["INTERLOCK_RESERVATION"] = "r-1";
+  console.variables["INTERLOCK_FENCING_TOKEN"] = "7";
+  EXPECT_EQ(VerifiedWith(console, {}).reservation_id(), "r-1");
+  EXPECT_EQ(VerifiedWith(console, {}).fencing_token(), 7);
+  const auto other = VerifiedWith(console, {"--reservation", "r-2", "--fencing-token", "9"});
+  EXPECT_EQ(other.reservation_id(), "r-2");
+  EXPECT_EQ(other.fencing_token(), 9);
+  // A token of another lease is never taken for the one that was named.
+  EXPECT_EQ(console.Run({"verify", "ds", "2026", "--reservation", "r-2"}), 2);
+  console.variables["INTERLOCK_FENCING_TOKEN"] = "";
+  EXPECT_EQ(console.Run({"verify", "ds", "2026"}), 2);
+}
+
+TEST(Interlockctl, WaitingIsAddedToACallsTimeout) {
+  Console console;
+  VerifiedWith(console, {"--wait", "10m"});
+  EXPECT_EQ(console.calls.last_timeout(), absl::Minutes(11));
+  VerifiedWith(console, {"--timeout", "5s"});
+  EXPECT_EQ(console.calls.last_timeout(), absl::Seconds(5));
+}
+
+TEST(Interlockctl, AVerdictThatIsNotGoodIsPrintedAndSaidInALine) {
+  Console console;
+  console.calls.On<v1::VerifySingleVersionRequest, v1::VerifySingleVersionResponse>(
+      kVerify, [](const auto& request, auto& reply) {
+        EXPECT_EQ(request.expect().rows(), 30);
+        EXPECT_EQ(request.expect().count_metric(), "events");
+        reply.set_verdict(v1::Verdict::DUPLICATE_ROWS);
+        reply.set_partition_count(1);
+        auto* partition = reply.add_partitions();
+        partition->set_partition("2026-07-16T13:00:00.000Z/2026-07-16T14:00:00.000Z");
+        auto* verdict = partition->add_verdicts();
+        verdict->set_kind(v1::Verdict::DUPLICATE_ROWS);
+        verdict->set_message("60 rows where 30 are expected");
+        return absl::OkStatus();
+      });
+  EXPECT_EQ(console.Run({"verify", "page_views", "2026-07-16T13", "--expect-rows", "30",
+                         "--count-metric", "events"}),
+            1);
+  EXPECT_THAT(console.out, HasSubstr("\"kind\":\"DUPLICATE_ROWS\""));
+  EXPECT_EQ(console.err,
+            "interlockctl: DUPLICATE_ROWS: 2026-07-16T13: 60 rows where 30 are expected; 1 of 1 "
+            "partition(s) not good\n");
+}
+
+TEST(Interlockctl, ADryRunPrintsThePlanOrTheCorrectedSpecAlone) {
+  Console console;
+  console.calls.On<v1::SubmitBackfillRequest, v1::SubmitBackfillResponse>(
+      kSubmit, [](const auto& request, auto& reply) {
+        EXPECT_TRUE(request.validate_only());
+        EXPECT_EQ(request.spec(), "{\"a\":1}");
+        auto* plan = reply.mutable_plan();
+        plan->set_datasource("events");
+        plan->set_corrected_spec("{\"a\":2}");
+        auto* unit = plan->add_units();
+        unit->set_unit("2026-07-16T13:00:00.000Z/2026-07-16T14:00:00.000Z");
+        unit->set_reads("/data/13.json");
+        auto* partition = plan->add_partitions();
+        partition->set_partition(unit->unit());
+        partition->set_action(v1::PlannedPartition::RUN);
+        return absl::OkStatus();
+      });
+  const std::vector<std::string> words = {"submit", "--spec", "-", "--dry-run", "-o"};
+  const auto with = [&](const char* form) {
+    auto all = words;
+    all.push_back(form);
+    return all;
+  };
+  EXPECT_EQ(console.Run(with("spec"), "{\"a\":1}"), 0);
+  EXPECT_EQ(console.out, "{\"a\":2}\n");
+  EXPECT_EQ(console.Run(with("table"), "{\"a\":1}"), 0);
+  EXPECT_THAT(console.out, HasSubstr("TASK FOR       PARTITIONS  READS\n"
+                                     "2026-07-16T13  0           /data/13.json\n"));
+  EXPECT_THAT(console.out, HasSubstr("2026-07-16T13  RUN\n"));
+  EXPECT_EQ(console.Run(with("json"), "{\"a\":1}"), 0);
+  EXPECT_THAT(console.out, HasSubstr("\"corrected_spec\":\"{\\\"a\\\":2}\""));
+}
+
+TEST(Interlockctl, AJobsSpecMayStandInItsFileAsTheObjectThatItIs) {
+  Console console;
+  v1::Job stored;
+  console.calls.On<v1::PutJobRequest, v1::PutJobResponse>("Jobs.PutJob",
+                                                          [&](const auto& request, auto&) {
+                                                            stored = request.job();
+                                                            return absl::OkStatus();
+                                                          });
+  EXPECT_EQ(console.Run({"jobs", "put", "-"},
+                        R"({"name": "daily", "gather": "2m", "spec": {"type": "index_parallel"}})"),
+            0)
+      << console.err;
+  EXPECT_EQ(stored.name(), "daily");
+  EXPECT_EQ(stored.spec(), R"({"type":"index_parallel"})");
+  EXPECT_EQ(stored.gather().seconds(), 120);
+  EXPECT_EQ(console.Run({"jobs", "put", "-", "--name", "n"}, R"({"type": "index_parallel"})"), 0);
+  EXPECT_EQ(stored.name(), "n");
+  EXPECT_EQ(stored.spec(), R"({"type": "index_parallel"})");
+  EXPECT_EQ(console.Run({"jobs", "put", "-"}, R"({"type": "index_parallel"})"), 2);
+  EXPECT_EQ(console.Run({"jobs", "put", "-"}, R"({"nmae": "x"})"), 2);
+  EXPECT_THAT(console.err, HasSubstr("nmae"));
+  EXPECT_EQ(console.Run({"jobs", "put", "-"}, "{"), 2);
+}
+
+TEST(Interlockctl, AListsNextPageIsSaid) {
+  Console console;
+  console.terminal = true;
+  console.calls.On<v1::ListReservationsRequest, v1::ListReservationsResponse>(
+      "Reservations.ListReservations", [](const auto& request, auto& reply) {
+        EXPECT_EQ(request.page_size(), 1);
+        reply.add_reservations()->set_reservation_id("r-1");
+        reply.set_next_page_token("t");
+        return absl::OkStatus();
+      });
+  EXPECT_EQ(console.Run({"reservations", "list", "--limit", "1"}), 0);
+  EXPECT_THAT(console.err, HasSubstr("--page-token t"));
+}
+
+TEST(Interlockctl, AStreamPrintsAMessageToALine) {
+  Console console;
+  console.calls.OnWatch<v1::WatchReservationsRequest, v1::WatchReservationsResponse>(
+      "Reservations.WatchReservations", [](const auto&, auto& replies) {
+        replies.resize(2);
+        replies[0].set_revision(1);
+        replies[1].set_revision(2);
+        return absl::OkStatus();
+      });
+  EXPECT_EQ(console.Run({"reservations", "watch"}), 0);
+  EXPECT_EQ(std::count(console.out.begin(), console.out.end(), '\n'), 2);
+  EXPECT_THAT(console.out, HasSubstr("\"revision\":\"2\""));
+}
+
+TEST(Interlockctl, HelpNamesEveryVerbAndAVerbsHelpEachFlag) {
+  Console console;
+  EXPECT_EQ(console.Run({"--help"}), 0);
+  for (const Verb& verb : AllVerbs()) EXPECT_THAT(console.out, HasSubstr(verb.words));
+  EXPECT_EQ(console.Run({"submit", "--help"}), 0);
+  EXPECT_THAT(console.out, HasSubstr("--newest-first"));
+  EXPECT_THAT(console.out, HasSubstr("[INTERLOCK_FENCING_TOKEN]"));
+}
+
+TEST(Completion, OffersVerbsFlagsAndValues) {
+  Console console;
+  const auto offers = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), "__complete");
+    EXPECT_EQ(console.Run(words), 0);
+    return console.out;
+  };
+  EXPECT_EQ(offers({"rese"}), "reserve\nreservations\n");
+  EXPECT_EQ(offers({"drops", "re"}), "restore\n");
+  EXPECT_EQ(offers({"-o", "json", "drops", "a"}), "approve\n");
+  EXPECT_EQ(offers({"verify", "ds", "--lev"}), "--level\n");
+  EXPECT_EQ(offers({"verify", "ds", "--level", ""}), "visible\nserved\nretired\n");
+  EXPECT_EQ(offers({"status", "-o", ""}), "table\njson\n");
+  for (const char* shell : {"bash", "zsh", "fish"}) {
+    EXPECT_EQ(console.Run({"completion", shell}), 0);
+    EXPECT_THAT(console.out, HasSubstr("interlockctl __complete"));
+  }
+}
+
+}  // namespace
+}  // namespace interlock::cli

@@ -1,0 +1,195 @@
+// `reserve … -- COMMAND` with real commands, which /bin/sh runs.
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "interlock/v1/backfills.pb.h"
+#include "interlock/v1/ingestion_coordinator.pb.h"
+#include "interlock/v1/reservations.pb.h"
+#include "tests/client/cli/console.h"
+
+namespace interlock::cli {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr char kRelease[] = "Reservations.ReleaseReservation";
+
+// A server that grants leases of `ttl`, renews them while `renewing`, and takes them back.
+struct Lending : Console {
+  const SystemClock real;
+  std::chrono::milliseconds ttl{60'000};
+  absl::Status renewal = absl::OkStatus();
+  std::string backfill_id;
+  v1::Backfill::State backfill = v1::Backfill::RUNNING;
+
+  Lending() {
+    calls.On<v1::ReserveIntervalRequest, v1::ReserveIntervalResponse>(
+        "IngestionCoordinator.ReserveInterval", [this](const auto&, auto& reply) {
+          Fill(*reply.mutable_reservation());
+          return absl::OkStatus();
+        });
+    calls.On<v1::RenewReservationRequest, v1::RenewReservationResponse>(
+        "Reservations.RenewReservation", [this](const auto&, auto& reply) {
+          Fill(*reply.mutable_reservation());
+          return renewal;
+        });
+    calls.On<v1::GetReservationRequest, v1::GetReservationResponse>(
+        "Reservations.GetReservation", [this](const auto&, auto& reply) {
+          Fill(*reply.mutable_reservation());
+          return absl::OkStatus();
+        });
+    calls.On<v1::ReleaseReservationRequest, v1::ReleaseReservationResponse>(
+        kRelease, [](const auto&, auto&) { return absl::OkStatus(); });
+    calls.On<v1::GetBackfillRequest, v1::GetBackfillResponse>(
+        "Backfills.GetBackfill", [this](const auto&, auto& reply) {
+          reply.mutable_backfill()->set_state(backfill);
+          return absl::OkStatus();
+        });
+  }
+
+  void Fill(v1::Reservation& reservation) const {
+    reservation.set_reservation_id("r-1");
+    reservation.set_fencing_token(7);
+    reservation.set_backfill_id(backfill_id);
+    for (auto* duration : {reservation.mutable_remaining(), reservation.mutable_ttl()}) {
+      duration->set_seconds(ttl.count() / 1000);
+      duration->set_nanos(static_cast<int32_t>(ttl.count() % 1000) * 1'000'000);
+    }
+  }
+
+  int Under(const std::string& script, const std::string& kill_after = "10s") {
+    return RunOn(real, {"reserve", "ds", "2026-07-16", "--kill-after", kill_after, "--caller",
+                        "nightly", "--", "/bin/sh", "-c", script});
+  }
+};
+
+// A file that a command writes, and that is gone afterwards.
+class Note {
+ public:
+  Note() { close(mkstemp(path_)); }
+  ~Note() { std::filesystem::remove(path_); }
+  const char* path() const { return path_; }
+  std::string text() const {
+    std::ifstream file(path_);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  }
+
+ private:
+  char path_[32] = "/tmp/interlockctl-test-XXXXXX";
+};
+
+TEST(ReserveCommand, ExitsWithTheCommandsOwnStatusAndGivesTheLeaseBack) {
+  Lending server;
+  EXPECT_EQ(server.Under("exit 7"), 7);
+  EXPECT_EQ(server.Under("true"), 0);
+  EXPECT_EQ(server.calls.count(kRelease), 2);
+  EXPECT_EQ(server.err, "");
+  EXPECT_EQ(server.out, "");
+}
+
+TEST(ReserveCommand, ACommandThatASignalEndedIs128AndItsNumber) {
+  Lending server;
+  EXPECT_EQ(server.Under("kill -KILL $$"), 137);
+}
+
+TEST(ReserveCommand, HandsTheLeaseOn) {
+  Lending server;
+  const Note note;
+  EXPECT_EQ(server.Under(std::string("echo $INTERLOCK_RESERVATION $INTERLOCK_FENCING_TOKEN "
+                                     "$INTERLOCK_CALLER >") +
+                         note.path()),
+            0);
+  EXPECT_EQ(note.text(), "r-1 7 nightly\n");
+}
+
+TEST(ReserveCommand, ForwardsSignals) {
+  Lending server;
+  EXPECT_EQ(server.Under("trap 'exit 9' TERM; kill -TERM $PPID; while :; do sleep 0.05; done"), 9);
+  EXPECT_EQ(server.calls.count(kRelease), 1);
+}
+
+TEST(ReserveCommand, RenewsWhileTheCommandRuns) {
+  Lending server;
+  server.ttl = std::chrono::milliseconds(600);
+  EXPECT_EQ(server.Under("sleep 1.5", "50ms"), 0) << server.err;
+  EXPECT_GE(server.calls.count("Reservations.RenewReservation"), 3);
+}
+
+TEST(ReserveCommand, ALostLeaseEndsTheCommandWith124) {
+  Lending server;
+  server.ttl = std::chrono::milliseconds(300);
+  server.renewal = Refusal(absl::StatusCode::kFailedPrecondition, "taken by an admin", "FORCED");
+  EXPECT_EQ(server.Under("sleep 60"), 124);
+  EXPECT_THAT(server.err, HasSubstr("FORCED: taken by an admin; the command is stopped"));
+  EXPECT_EQ(server.calls.count(kRelease), 0);
+}
+
+TEST(Case115, ACommandIsStoppedWithoutAServersWord) {
+  Lending server;
+  server.ttl = std::chrono::milliseconds(400);
+  server.renewal = Away();
+  EXPECT_EQ(server.Under("sleep 60", "50ms"), 124);
+  EXPECT_THAT(server.err, HasSubstr("the lease was not renewed"));
+  EXPECT_THAT(server.err, HasSubstr("LEASE_DEADLINE"));
+}
+
+TEST(Case117, ACommandThatIgnoresTermIsKilledWithAllThatItStarted) {
+  Lending server;
+  const Note note;
+  server.ttl = std::chrono::milliseconds(300);
+  server.renewal = Refusal(absl::StatusCode::kFailedPrecondition, "taken", "FORCED");
+  const auto begun = server.real.Monotonic();
+  EXPECT_EQ(server.Under(std::string("trap '' TERM; (sleep 60; echo alive) & echo $! >") +
+                             note.path() + "; while :; do sleep 0.05; done",
+                         "200ms"),
+            124);
+  EXPECT_LT(server.real.Monotonic() - begun, std::chrono::seconds(30));
+  const pid_t child = static_cast<pid_t>(std::stol(note.text()));
+  // Dead, or a zombie that nobody has buried: gone from what can write.
+  std::ifstream status("/proc/" + std::to_string(child) + "/stat");
+  const std::string stat{std::istreambuf_iterator<char>(status), {}};
+  EXPECT_TRUE(stat.empty() || stat.find(") Z ") != std::string::npos) << stat;
+}
+
+TEST(ReserveCommand, ThatDoesNotRunSaysWhy) {
+  Lending server;
+  const std::vector<std::string> words = {"reserve", "ds", "2026", "--", "/no/such/command"};
+  EXPECT_EQ(server.RunOn(server.real, words), 127);
+  EXPECT_THAT(server.err, HasSubstr("cannot run '/no/such/command'"));
+  EXPECT_EQ(server.calls.count(kRelease), 1);
+  using Answer = std::pair<absl::Status, int>;
+  for (const auto& [status, code] :
+       {Answer{Refusal(absl::StatusCode::kFailedPrecondition, "held", "HELD"), 121},
+        Answer{Refusal(absl::StatusCode::kInvalidArgument, "bad", "INTERVAL_MALFORMED"), 122},
+        Answer{Away(), 123},
+        Answer{Refusal(absl::StatusCode::kPermissionDenied, "no", "DENIED"), 126}}) {
+    server.calls.On<v1::ReserveIntervalRequest, v1::ReserveIntervalResponse>(
+        "IngestionCoordinator.ReserveInterval",
+        [answer = status](const auto&, auto&) { return answer; });
+    EXPECT_EQ(server.Under("exit 0"), code);
+  }
+}
+
+TEST(ReserveCommand, ABackfillThatGoesOnKeepsTheLease) {
+  Lending server;
+  server.backfill_id = "b-1";
+  EXPECT_EQ(server.Under("exit 0"), 0);
+  EXPECT_EQ(server.calls.count(kRelease), 0);
+  EXPECT_THAT(server.err, HasSubstr("backfill b-1 goes on and keeps reservation r-1"));
+  server.backfill = v1::Backfill::DONE;
+  EXPECT_EQ(server.Under("exit 0"), 0);
+  EXPECT_EQ(server.calls.count(kRelease), 1);
+}
+
+}  // namespace
+}  // namespace interlock::cli

@@ -1,0 +1,140 @@
+// Fields, tables, JSON and error lines as they are printed.
+#include <chrono>
+#include <string>
+
+#include "client/cli/error_line.h"
+#include "client/cli/field_text.h"
+#include "client/cli/print.h"
+#include "client/cli/text_table.h"
+#include "gtest/gtest.h"
+#include "interlock/v1/ingestion_coordinator.pb.h"
+#include "interlock/v1/partition.pb.h"
+#include "lib/time/status_reason.h"
+
+namespace interlock::cli {
+namespace {
+
+TEST(ShortInterval, PrintsAWholeUnitAsItCanBeTyped) {
+  EXPECT_EQ(ShortInterval("2026-07-16T13:00:00.000Z/2026-07-16T14:00:00.000Z"), "2026-07-16T13");
+  EXPECT_EQ(ShortInterval("2026-07-16T00:00:00.000Z/2026-07-17T00:00:00.000Z"), "2026-07-16");
+  EXPECT_EQ(ShortInterval("2026-02-01T00:00:00.000Z/2026-03-01T00:00:00.000Z"), "2026-02");
+  EXPECT_EQ(ShortInterval("2026-01-01T00:00:00.000Z/2027-01-01T00:00:00.000Z"), "2026");
+}
+
+TEST(ShortInterval, LeavesNothingOutThatIsNotZero) {
+  EXPECT_EQ(ShortInterval("2026-07-16T13:00:00.000Z/2026-07-16T13:30:00.000Z"),
+            "2026-07-16T13:00Z/2026-07-16T13:30Z");
+  EXPECT_EQ(ShortInterval("2026-07-16T13:00:01.000Z/2026-07-16T13:30:00.250Z"),
+            "2026-07-16T13:00:01Z/2026-07-16T13:30:00.250Z");
+  EXPECT_EQ(ShortInterval("a path/that is no interval, but as long as one is"),
+            "a path/that is no interval, but as long as one is");
+  EXPECT_EQ(ShortInterval(""), "");
+}
+
+TEST(FieldText, SaysRowsAsCountedAndExpected) {
+  v1::Partition partition;
+  auto* rows = partition.mutable_proof()->add_rows();
+  rows->set_result(v1::RowCheck::EQUAL);
+  rows->mutable_counted()->set_long_value(30);
+  rows->mutable_expected()->set_long_value(30);
+  EXPECT_EQ(FieldText(partition, "proof.rows"), "30");
+  rows->set_result(v1::RowCheck::MORE);
+  rows->mutable_counted()->set_long_value(60);
+  EXPECT_EQ(FieldText(partition, "proof.rows"), "60 of 30");
+  rows->set_result(v1::RowCheck::UNKNOWN);
+  rows->clear_counted();
+  EXPECT_EQ(FieldText(partition, "proof.rows"), "? of 30");
+}
+
+TEST(FieldText, IsEmptyForWhatIsNotSetAndNotForZero) {
+  v1::Partition partition;
+  EXPECT_EQ(FieldText(partition, "state"), "");
+  EXPECT_EQ(FieldText(partition, "state_time"), "");
+  EXPECT_EQ(FieldText(partition, "attempt_count"), "0");
+  partition.set_state(v1::Partition::DONE);
+  EXPECT_EQ(FieldText(partition, "state"), "DONE");
+}
+
+TEST(FieldText, NamesAHolderInOneCell) {
+  v1::Partition partition;
+  auto* blocker = partition.add_blockers();
+  blocker->set_reason("HELD");
+  blocker->set_holder("auditor");
+  blocker->set_purpose("quarter");
+  blocker->mutable_until_time()->set_seconds(0);
+  blocker->set_blocking(true);
+  EXPECT_EQ(FieldText(partition, "blockers"),
+            "HELD by auditor (quarter) until 1970-01-01T00:00:00Z");
+}
+
+TEST(TextTable, LinesUpAndLeavesEmptyColumnsOut) {
+  TextTable table({"A", "EMPTY", "LAST"});
+  table.Add({"größer", "", "x"});
+  table.Add({"b", "", "y"});
+  EXPECT_EQ(table.Text(), "A       LAST\ngrößer  x\nb       y\n");
+  EXPECT_EQ(TextTable({"A"}).Text(), "");
+}
+
+TEST(JsonText, HasTheProtosNamesAndFieldsAtTheirDefault) {
+  v1::ReserveIntervalResponse reply;
+  reply.mutable_reservation()->set_fencing_token(7);
+  const std::string text = JsonText(reply);
+  EXPECT_NE(text.find("\"fencing_token\":\"7\""), std::string::npos) << text;
+  EXPECT_NE(text.find("\"reservation_id\":\"\""), std::string::npos) << text;
+  EXPECT_NE(text.find("\"attached\":false"), std::string::npos) << text;
+  EXPECT_EQ(text.find('\n'), std::string::npos);
+}
+
+TEST(JsonText, AListCanBeAddedToAMessage) {
+  v1::Partition partition;
+  v1::MetricSum sum;
+  sum.set_metric("m");
+  const std::vector<v1::MetricSum> sums = {sum, sum};
+  const std::string text = JsonTextWith(partition, "more", sums);
+  EXPECT_NE(text.find(",\"more\":[{\"metric\":\"m\"},{\"metric\":\"m\"}]}"), std::string::npos)
+      << text;
+}
+
+TEST(TableText, TellsNoticesAfterTheTables) {
+  v1::ReserveIntervalResponse reply;
+  reply.mutable_reservation()->set_reservation_id("r-1");
+  auto* notice = reply.add_notices();
+  notice->set_reason("UTC_ASSUMED");
+  notice->set_message("taken as UTC");
+  const std::string text = TableText(reply, {{"reservation"}});
+  EXPECT_EQ(text, "reservation_id  r-1\nnote: UTC_ASSUMED: taken as UTC\n");
+}
+
+TEST(ErrorLine, NamesEachFaultWithItsPlace) {
+  absl::Status status =
+      WithReason(absl::InvalidArgumentError("the spec has 2 faults"), "SPEC_INVALID");
+  AddFault(status, "/spec/ioConfig/appendToExisting", "is true", "set it to false");
+  AddFault(status, "/spec/dataSchema/dataSource", "is missing", "");
+  EXPECT_EQ(ErrorLine(status, ""),
+            "SPEC_INVALID: the spec has 2 faults; /spec/ioConfig/appendToExisting: is true, set it "
+            "to false; /spec/dataSchema/dataSource: is missing");
+}
+
+TEST(ErrorLine, NamesEachHolderOnceAndWhenToTryAgain) {
+  absl::Status status = WithReason(
+      absl::FailedPreconditionError("events is held by a (x) until noon; and 1 more"), "HELD");
+  AddBlocker(status, "HELD", "events/1", "held by a (x) until noon");
+  AddBlocker(status, "HELD", "events/2", "held by b (y) until one");
+  status = WithRetryAfter(status, std::chrono::milliseconds(89'100));
+  EXPECT_EQ(ErrorLine(status, ""),
+            "HELD: events is held by a (x) until noon; and 1 more; HELD events/2: held by b (y) "
+            "until one; try again in 1m30s");
+}
+
+TEST(ErrorLine, IsOneLineWhateverIsInIt) {
+  EXPECT_EQ(ErrorLine(absl::InternalError("a\nb\r\nc"), ""), "INTERNAL: a b c");
+}
+
+TEST(ErrorLine, SaysWhereNobodyAnswers) {
+  const std::string line =
+      ErrorLine(WithReason(absl::UnavailableError("refused"), "UNREACHABLE"), "10.0.0.1:7430");
+  EXPECT_NE(line.find("10.0.0.1:7430 does not answer (refused)"), std::string::npos) << line;
+}
+
+}  // namespace
+}  // namespace interlock::cli
