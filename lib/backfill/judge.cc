@@ -179,6 +179,7 @@ void UnitJudge::JudgeFindings(const verify::PartitionVerdict& verdict,
     switch (finding.verdict) {
       case Verdict::kNotLoaded:
         not_yet_ = true;
+        if (one.state != State::kDone) break;
         one.reason = "NOT_LOADED";
         one.message = finding.evidence;
         break;
@@ -229,7 +230,7 @@ void UnitJudge::Wrong(const std::string& reason, const std::string& message) {
 
 // Brokers learn of new segments a second or two after the metadata store.
 void UnitJudge::Mismatch(const std::string& reason, const std::string& message) {
-  if (evidence_.settled) {
+  if (evidence_.rows_settled) {
     Wrong(reason, message);
     return;
   }
@@ -341,12 +342,12 @@ Seen UnitJudge::NothingWasOurs() {
 }
 
 Seen UnitJudge::Overall() {
-  if (Any(State::kUndetermined)) return evidence_.settled ? Seen::kCantTell : Seen::kNotYet;
+  if (Any(State::kUndetermined)) return evidence_.rows_settled ? Seen::kCantTell : Seen::kNotYet;
   if (own_versions_.empty() && !Any(State::kSuspect)) return NothingWasOurs();
   if (Any(State::kNotApplied) && !own_versions_.empty()) {
     result_.reason = "PARTLY_APPLIED";
     result_.message = "some partitions have a new version and others, which should, have none";
-    return evidence_.settled ? Seen::kCantTell : Seen::kNotYet;
+    return evidence_.rows_settled ? Seen::kCantTell : Seen::kNotYet;
   }
   CompareRows();
   CheckUnparseable();

@@ -55,9 +55,11 @@ struct Evidence {
   int64_t unparseable_before = 0;  // of the backfill's other units
   verify::Level level = verify::Level::kServed;
   Instant now;
-  // Whether views that lag (brokers, metadata) have had their time: before that, nothing
-  // new and other rows than expected only mean that it is to be looked at again.
+  // Whether views that lag have had their time: before that, nothing new (`settled`: the
+  // metadata) and other rows than expected (`rows_settled`: brokers) only mean that it is
+  // to be looked at again.
   bool settled = false;
+  bool rows_settled = false;
 };
 
 struct PartitionJudgement {

@@ -88,14 +88,14 @@ absl::StatusOr<lease::Grant> TakeTime(store::Transaction& tx, Backfill& backfill
   return grant;
 }
 
-absl::Status BorrowTime(store::Transaction& tx, Backfill& backfill, const Options& options) {
+absl::Status BorrowTime(store::Transaction& tx, Backfill& backfill) {
   for (const Interval& interval : backfill.intervals) {
     absl::Status status = lease::CheckToken(tx, backfill.reservation_id, backfill.token,
                                             backfill.datasource, interval);
     if (!status.ok()) return status;
   }
   backfill.lent = true;
-  backfill.renew = tx.now() + options.lease_ttl / 3;
+  backfill.renew = tx.now();  // it may be about to end
   return absl::OkStatus();
 }
 

@@ -26,7 +26,7 @@ absl::StatusOr<lease::Grant> TakeTime(store::Transaction& tx, Backfill& backfill
                                       const std::vector<Interval>& intervals,
                                       const Options& options, const audit::Caller& caller);
 // Acts under the caller's reservation, which must hold all intervals.
-absl::Status BorrowTime(store::Transaction& tx, Backfill& backfill, const Options& options);
+absl::Status BorrowTime(store::Transaction& tx, Backfill& backfill);
 
 // Renews what the backfill's unfinished units hold, when that is due, and puts units whose
 // lease has ended back to PENDING (those with an open attempt stay: it is pinned).

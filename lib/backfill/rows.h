@@ -68,7 +68,8 @@ absl::StatusOr<std::vector<StoredUnit>> ReadUnits(store::Transaction& tx,
                                                   const std::vector<State>& states, Instant due,
                                                   bool newest_first, int64_t most);
 absl::StatusOr<std::optional<Instant>> NextDue(store::Transaction& tx,
-                                               const std::string& backfill_id);
+                                               const std::string& backfill_id,
+                                               const std::vector<State>& states);
 absl::StatusOr<std::map<State, int64_t>> CountUnits(store::Transaction& tx,
                                                     const std::string& backfill_id);
 absl::StatusOr<std::map<State, int64_t>> CountPartitions(store::Transaction& tx,

@@ -187,7 +187,7 @@ absl::StatusOr<Backfills::Submitted> Backfills::SubmitIn(store::Transaction& tx,
     if (!taken.ok()) return taken.status();
     grant = *std::move(taken);
   } else {
-    status = BorrowTime(tx, backfill, options_);
+    status = BorrowTime(tx, backfill);
     grant.reservation.intervals = backfill.intervals;
   }
   if (status.ok()) status = StoreUnits(tx, backfill, checked.cut, grant);

@@ -190,10 +190,10 @@ absl::StatusOr<std::vector<StoredUnit>> ReadUnits(store::Transaction& tx,
 }
 
 absl::StatusOr<std::optional<Instant>> NextDue(store::Transaction& tx,
-                                               const std::string& backfill_id) {
+                                               const std::string& backfill_id,
+                                               const std::vector<State>& states) {
   std::optional<Instant> next;
-  for (const State state : {State::kPending, State::kReserved, State::kSubmitting, State::kRunning,
-                            State::kProving, State::kUndetermined, State::kNotApplied}) {
+  for (const State state : states) {
     auto rows =
         tx.Query("SELECT MIN(due_ms) FROM backfill_unit WHERE backfill_id = :id AND state = :state",
                  {backfill_id, std::string(NameOf(state))});

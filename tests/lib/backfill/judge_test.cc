@@ -62,7 +62,7 @@ Evidence After(const std::vector<Segment>& before, std::vector<Segment> after) {
   evidence.terms.rule = RowRule::kCountMetric;
   evidence.terms.count_metric = "events";
   evidence.now = At("2026-07-16T21:00:04Z");
-  evidence.settled = true;
+  evidence.settled = evidence.rows_settled = true;
   return evidence;
 }
 
@@ -152,9 +152,9 @@ TEST(JudgeUnit, NothingBeforeAndNothingAfterIsEmptyUnlessRowsAreExpected) {
 TEST(JudgeUnit, OtherRowsThanReportedAreLookedAtAgainAndThenSuspect) {
   Evidence evidence = Replaced();
   evidence.after.rows = {Rows(kHour, 8, 20)};
-  evidence.settled = false;
+  evidence.rows_settled = false;
   EXPECT_EQ(JudgeUnit(evidence).seen, Seen::kNotYet);
-  evidence.settled = true;
+  evidence.rows_settled = true;
   UnitJudgement judged = JudgeUnit(evidence);
   EXPECT_EQ(judged.seen, Seen::kWrong);
   EXPECT_EQ(judged.reason, "DUPLICATE_ROWS");

@@ -112,7 +112,8 @@ TEST(Units, AreBoundedInPartitions) {
 
 TEST(Units, TooLargeForOneTaskAreAFaultOfTheSpec) {
   const SpecCheck check = CheckSpec(
-      Edited(SpecFile("day-hashed.json"), {{kIntervals, R"(["2025-01-01T00Z/2025-03-01T00Z"])"}}), {});
+      Edited(SpecFile("day-hashed.json"), {{kIntervals, R"(["2025-01-01T00Z/2025-03-01T00Z"])"}}),
+      {});
   EXPECT_THAT(FaultPointers(check), ElementsAre(kIntervals));
 }
 

@@ -1,0 +1,141 @@
+// What is there before a task is posted, and what is in its way.
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "lib/backfill/obstacles.h"
+#include "lib/backfill/pass.h"
+#include "lib/time/interval_set.h"
+
+namespace interlock::backfill {
+namespace {
+
+// Versions are times in Druid's clock: one from the future would hide what is written now.
+const druid::Segment* FromTheFuture(const std::vector<druid::Segment>& used, const Unit& unit,
+                                    std::optional<Instant> druid_now, absl::Duration skew) {
+  if (!druid_now) return nullptr;
+  for (const druid::Segment& segment : used) {
+    if (Intersect({segment.interval}, unit.intervals).empty()) continue;
+    const auto version = Instant::Parse(segment.version);
+    if (version.ok() && *version > *druid_now + skew) return &segment;
+  }
+  return nullptr;
+}
+
+void FillPartitions(const Unit& unit, const druid::Timeline& timeline, BeforeLook* look) {
+  for (const Interval& partition : unit.partitions) {
+    PartitionBefore before;
+    before.partition = partition;
+    for (const druid::Slice& slice : timeline.Visible(partition)) {
+      if (before.versions.empty() || before.versions.back() != slice.version) {
+        before.versions.push_back(slice.version);
+      }
+      before.had_rows = before.had_rows || !slice.tombstone();
+    }
+    look->partitions.push_back(std::move(before));
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<Pass::Sight> Pass::LookForObstacles(const StoredUnit& unit) {
+  const auto locks = world_.cluster.ListLocks(backfill_.datasource, unit.unit.intervals);
+  if (!locks.done()) return Away(locks);
+  for (const druid::TaskLock& lock : locks.value()) {
+    if (!LockBlocks(lock)) continue;
+    return Sight{Seen::kBlocked, "DRUID_LOCK", DescribeLock(lock), options_.blocked_every};
+  }
+  return Sight{Seen::kClear, "", "", {}};
+}
+
+// Reads the unit and its neighbours; in a second read more, where segments stick out.
+Pass::Sight Pass::ReadSurroundings(const StoredUnit& unit, BeforeLook* look,
+                                   std::optional<druid::Timeline>* timeline) {
+  const auto granularity = ParseGranularity(backfill_.granularity_json);
+  if (!granularity) return {Seen::kCantTell, "GRANULARITY_UNKNOWN", "", options_.slow_look};
+  look->neighbours = verify::NeighboursOf(unit.unit.intervals, *granularity, {});
+  std::vector<druid::Segment> used;
+  for (bool again = true; again;) {
+    std::vector<Interval> all = look->neighbours;
+    all.insert(all.end(), unit.unit.intervals.begin(), unit.unit.intervals.end());
+    const Interval hull = Hull(Condense(std::move(all)));
+    auto answer = world_.cluster.ListUsedSegments(backfill_.datasource, {hull});
+    if (!answer.done()) return Away(answer);
+    if (const auto* future = FromTheFuture(answer.value(), unit.unit, answer.druid_time(),
+                                           options_.max_clock_skew)) {
+      return {Seen::kBlocked, "CLOCK_SKEW",
+              absl::StrCat("segment ", future->id,
+                           " has a version from Druid's future, and would "
+                           "hide what is written now"),
+              options_.slow_look};
+    }
+    auto wider = verify::NeighboursOf(unit.unit.intervals, *granularity, answer.value());
+    again = wider != look->neighbours && !Covers({hull}, wider);
+    look->neighbours = std::move(wider);
+    used = std::move(answer.value());
+  }
+  for (const druid::Segment& segment : used) {
+    if (!Intersect({segment.interval}, unit.unit.intervals).empty()) {
+      look->used.push_back(segment.id);
+    }
+  }
+  timeline->emplace(druid::Timeline::Of(std::move(used)));
+  return {Seen::kClear, "", "", {}};
+}
+
+// What equal work left there last, and what is still seen.
+absl::StatusOr<bool> Pass::IsDoneAlready(const StoredUnit& unit, const druid::Timeline& timeline) {
+  if (backfill_.reprocess != Reprocess::kNone || unit.attempts > 0) return false;
+  bool all = true;
+  absl::Status status = world_.store.Read([&](store::Transaction& tx) -> absl::Status {
+    all = true;
+    for (const Interval& partition : unit.unit.partitions) {
+      auto done = FindDone(tx, backfill_.datasource, partition);
+      if (!done.ok()) return done.status();
+      std::string seen;
+      for (const druid::Slice& slice : timeline.Visible(partition)) seen = slice.version;
+      const bool live = *done && (*done)->digest == backfill_.digest &&
+                        (*done)->backfill_id != backfill_.id && (*done)->version == seen;
+      all = all && live;
+    }
+    return absl::OkStatus();
+  });
+  if (!status.ok()) return status;
+  return all;
+}
+
+absl::StatusOr<Pass::Sight> Pass::LookBefore(const StoredUnit& unit, BeforeLook* look) {
+  look->taken = world_.store.Now();
+  std::optional<druid::Timeline> timeline;
+  Sight sight = ReadSurroundings(unit, look, &timeline);
+  if (sight.seen != Seen::kClear) return sight;
+  auto done = IsDoneAlready(unit, *timeline);
+  if (!done.ok()) return done.status();
+  if (*done) {
+    return Sight{Seen::kAlreadyDone,
+                 "ALREADY_DONE",
+                 "the same work is done and still live here; reprocess `all` runs it again",
+                 {}};
+  }
+  auto obstacles = LookForObstacles(unit);
+  if (!obstacles.ok() || obstacles->seen != Seen::kClear) return obstacles;
+  FillPartitions(unit.unit, *timeline, look);
+  const verify::VisibleSet set = verify::VisibleSetOf(*timeline, look->neighbours);
+  look->neighbour_segments = set.segments;
+  look->neighbour_digest = set.digest;
+  if (backfill_.terms.rule != RowRule::kSourceSums) return sight;
+  std::vector<std::string> fields;
+  for (const auto& [source, target] : backfill_.terms.sums) fields.push_back(source);
+  const auto sums = world_.cluster.SumRows(backfill_.druid_source, unit.unit.intervals, fields);
+  if (!sums.done()) return Away(sums);
+  look->source_sums.assign(fields.size(), 0);
+  for (const druid::RowSums& one : sums.value()) {
+    for (size_t i = 0; i < fields.size(); ++i) {
+      if (const auto it = one.sums.find(fields[i]); it != one.sums.end()) {
+        look->source_sums[i] += it->second;
+      }
+    }
+  }
+  return sight;
+}
+
+}  // namespace interlock::backfill

@@ -1,0 +1,192 @@
+// What a task's effect was: read from Druid, judged, and stored with the proof.
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "lib/backfill/leases.h"
+#include "lib/backfill/obstacles.h"
+#include "lib/backfill/pass.h"
+#include "lib/lease/reservations.h"
+#include "lib/time/interval_set.h"
+
+namespace interlock::backfill {
+namespace {
+
+// Where Druid has forgotten when a task was made: how far our clocks may be apart.
+constexpr absl::Duration kClockSlack = absl::Minutes(1);
+
+std::vector<Interval> SummedIn(const Unit& unit) {
+  return unit.partitions.size() <= kMaxSummedPartitions ? unit.partitions : unit.intervals;
+}
+
+Interval Around(const Unit& unit, const std::vector<Interval>& neighbours) {
+  Instant start = unit.intervals.front().start();
+  Instant end = unit.intervals.back().end();
+  for (const Interval& interval : neighbours) {
+    start = std::min(start, interval.start());
+    end = std::max(end, interval.end());
+  }
+  return *Interval::Of(start, end);
+}
+
+}  // namespace
+
+// Another task that writes and is not ours, beside ours.
+absl::StatusOr<bool> Pass::SawOthers(const Attempt& attempt) {
+  if (attempt.others_seen || !attempt.locks.empty()) return attempt.others_seen;
+  const auto live = world_.cluster.ListLiveTasks(attempt.datasource);
+  if (!live.done()) {
+    Away(live);
+    return true;  // it can't be told
+  }
+  bool others = false;
+  absl::Status status = world_.store.Read([&](store::Transaction& tx) -> absl::Status {
+    others = false;
+    for (const druid::TaskStatus& task : live.value()) {
+      if (!MakesVersions(task)) continue;
+      auto ours = IsOurTask(tx, task.id);
+      if (!ours.ok()) return ours.status();
+      others = others || !*ours;
+    }
+    return absl::OkStatus();
+  });
+  if (!status.ok()) return status;
+  return others;
+}
+
+// What our own ledger knows to have changed next door: attempts, and whoever holds, or
+// held, a reservation there.
+absl::Status Pass::ReadKnown(const StoredUnit& unit, const Attempt& attempt, Evidence* evidence) {
+  const Interval around = Around(unit.unit, attempt.before.neighbours);
+  return world_.store.Read([&](store::Transaction& tx) -> absl::Status {
+    auto known =
+        KnownAttempts(tx, attempt.datasource, around, attempt.before.taken, attempt.task_id);
+    if (!known.ok()) return known.status();
+    lease::Filter filter;
+    filter.datasource = attempt.datasource;
+    filter.overlapping = around;
+    auto leases = lease::List(tx, filter, {});
+    if (!leases.ok()) return leases.status();
+    for (const lease::Reservation& lease : leases->reservations) {
+      if (lease.id == attempt.reservation_id) continue;
+      for (const Interval& interval : lease.intervals) {
+        known->push_back({interval, lease.created, std::nullopt,
+                          absl::StrCat("reservation ", lease.id, " of ", lease.holder)});
+      }
+    }
+    auto totals = SumUnits(tx, backfill_.id);
+    if (!totals.ok()) return totals.status();
+    evidence->known = *std::move(known);
+    evidence->unparseable_before = totals->unparseable;
+    return absl::OkStatus();
+  });
+}
+
+Pass::Sight Pass::Gather(const StoredUnit& unit, Attempt& attempt, Evidence* evidence) {
+  if (!attempt.druid_created) {
+    const auto status = world_.cluster.GetTaskStatus(attempt.task_id);
+    if (status.unknown() || status.refused()) return Away(status);
+    attempt.druid_created = status.done() && status.value().created
+                                ? *status.value().created
+                                : attempt.intended - kClockSlack;
+    if (!attempt.druid_ended) attempt.druid_ended = status.druid_time().value_or(now_);
+  }
+  const auto report = world_.cluster.GetTaskReport(attempt.task_id);
+  if (report.unknown()) return Away(report);
+  if (report.done()) {
+    evidence->report = report.value();
+    attempt.rows = TaskRows{report.value().processed, report.value().processed_with_error,
+                            report.value().thrown_away, report.value().unparseable};
+  }
+  druid::ObserveRequest request;
+  request.datasource = backfill_.datasource;
+  request.interval = unit.unit.hull();
+  request.surroundings = Around(unit.unit, attempt.before.neighbours);
+  request.partitions = SummedIn(unit.unit);
+  request.metrics = MetricsOf(backfill_.terms);
+  // The first look has the coordinator poll; later ones only wait (apache/druid#9965).
+  request.refresh = unit.reason != "NOT_LOADED";
+  auto snapshot = druid::Observe(world_.cluster, request, world_.store.Now());
+  if (!snapshot.done()) return Away(snapshot);
+  evidence->after = std::move(snapshot.value());
+  return {Seen::kClear, "", "", {}};
+}
+
+absl::Status Pass::Prove(StoredUnit& unit) {
+  auto attempt = AttemptOf(unit);
+  if (!attempt.ok()) return attempt.status();
+  Evidence evidence;
+  const Instant looked = world_.store.Now();
+  const Sight gathered = Gather(unit, *attempt, &evidence);
+  if (gathered.seen != Seen::kClear) {
+    return Move(unit, {Seen::kNotYet, gathered.reason, gathered.message, gathered.again});
+  }
+  auto others = SawOthers(*attempt);
+  if (!others.ok()) return others.status();
+  attempt->others_seen = *others;
+  if (absl::Status status = ReadKnown(unit, *attempt, &evidence); !status.ok()) return status;
+  const absl::Duration since = looked - attempt->ended.value_or(attempt->intended);
+  evidence.unit = unit.unit;
+  evidence.before = attempt->before;
+  evidence.task_id = attempt->task_id;
+  evidence.succeeded = attempt->druid_status == "SUCCESS";
+  evidence.created = *attempt->druid_created;
+  evidence.ended = attempt->druid_ended.value_or(now_);
+  evidence.locks = attempt->locks;
+  evidence.others_seen = attempt->others_seen;
+  evidence.terms = backfill_.terms;
+  evidence.level = backfill_.level;
+  evidence.now = looked;
+  evidence.settled = since >= options_.settle_time;
+  evidence.rows_settled = since >= options_.row_patience;
+  return StoreJudgement(unit, *attempt, JudgeUnit(evidence));
+}
+
+absl::Status Pass::StoreJudgement(StoredUnit& unit, Attempt& attempt, const UnitJudgement& judged) {
+  Sight sight{judged.seen, judged.reason, judged.message,
+              judged.seen == Seen::kCantTell ? options_.slow_look : options_.look_every};
+  const bool settles = Next(unit.state, judged.seen).action == Action::kSettle;
+  if (settles) sight.again = absl::ZeroDuration();
+  if (judged.seen == Seen::kNoEffect && !attempt.druid_error.empty()) {
+    sight.message = absl::StrCat(judged.message, "; Druid said: ", attempt.druid_error);
+  }
+  const Proof& proof = judged.partitions.front().proof;
+  unit.unparseable = settles && attempt.rows ? attempt.rows->unparseable : 0;
+  unit.rows.reset();
+  if (judged.seen == Seen::kProvenEmpty) unit.rows = 0;
+  if (judged.seen == Seen::kProven && proof.rows_found && proof.row_rule != "SOURCE_SUMS") {
+    unit.rows = std::llround(*proof.rows_found);
+  }
+  return Move(unit, sight, [&](store::Transaction& tx) -> absl::Status {
+    if (settles) {
+      attempt.state = AttemptState::kSettled;
+      attempt.settled = tx.now();
+      absl::Status status = UnpinUnit(tx, unit, attempt.task_id);
+      if (!status.ok()) return status;
+    }
+    absl::Status status = UpdateAttempt(tx, attempt);
+    const bool told = judged.seen == Seen::kProven || judged.seen == Seen::kProvenEmpty ||
+                      judged.seen == Seen::kWrong || judged.seen == Seen::kCantTell;
+    for (size_t i = 0; status.ok() && told && i < judged.partitions.size(); ++i) {
+      status = StorePartition(tx, unit, judged.partitions[i]);
+    }
+    return status;
+  });
+}
+
+absl::Status Pass::StorePartition(store::Transaction& tx, const StoredUnit& unit,
+                                  const PartitionJudgement& judged) {
+  StoredPartition partition;
+  partition.partition = judged.partition;
+  partition.unit = unit.number;
+  partition.state = judged.state;
+  partition.reason = judged.reason;
+  partition.message = judged.message;
+  partition.proof = judged.proof;
+  absl::Status status = UpdatePartition(tx, backfill_.id, partition);
+  if (!status.ok() || !IsGood(judged.state)) return status;
+  return RecordDone(tx, backfill_.datasource, judged.partition,
+                    {backfill_.digest, judged.proof.version, backfill_.id});
+}
+
+}  // namespace interlock::backfill
