@@ -7,6 +7,7 @@ import pathlib
 import re
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -17,7 +18,10 @@ import interlock
 
 ADDRESS = os.environ.get("INTERLOCK_ADDRESS")
 INTERLOCKD = os.environ.get("INTERLOCKD")
-README = pathlib.Path(__file__).resolve().parents[2] / "client" / "python" / "README.md"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+README = ROOT / "client" / "python" / "README.md"
+EXAMPLE = ROOT / "client" / "python" / "examples" / "reserve_submit_verify.py"
+QUICKSTART = ROOT / "deploy" / "quickstart"
 
 
 def free_port():
@@ -46,6 +50,8 @@ class Interlockd(unittest.TestCase):
             listen {{ address: "{address}" admin_address: "127.0.0.1:0" }}
             store {{ sqlite {{ path: "{folder.name}/interlock.db" }} }}
             druid {{ simulated: true }}
+            backfills {{ poll_interval {{ nanos: 100000000 }} settle_time {{ nanos: 100000000 }} }}
+            drops {{ settle_time {{ nanos: 100000000 }} }}
         """)
         log = open(pathlib.Path(folder.name) / "log", "w+", encoding="utf-8")
         cls.addClassCleanup(log.close)
@@ -114,6 +120,30 @@ class Interlockd(unittest.TestCase):
             self.client.submit(spec={"type": "index_parallel"}, intervals="2026-07-16")
         self.assertEqual(caught.exception.reason, "SPEC_INVALID")
         self.assertTrue(re.match("^/", caught.exception.faults[0].pointer))
+
+    def test_the_example_recomputes_an_hour_which_is_then_dropped_and_restored(self):
+        with tempfile.TemporaryDirectory() as folder:
+            spec = pathlib.Path(folder) / "page_views.json"
+            spec.write_text((QUICKSTART / "page_views.json").read_text(encoding="utf-8").replace(
+                "@EVENTS@", str(QUICKSTART / "events")), encoding="utf-8")
+            ran = subprocess.run(
+                [sys.executable, str(EXAMPLE), str(spec), "2026-07-16T13", "30"], check=False,
+                capture_output=True, text=True, timeout=100,
+                env={**os.environ, "INTERLOCK_ADDRESS": self.address})
+        self.assertEqual((ran.returncode, ran.stdout), (0, "DONE SINGLE_VERSION\n"), ran.stderr)
+        drop = self.client.drop("page_views", "2026-07-16T13", reason="a mistake", window="1h").drop
+        self.wait_for_drop(drop.drop_id, "MARKED")
+        self.client.restore_drop(drop.drop_id, reason="it was one")
+        self.wait_for_drop(drop.drop_id, "RESTORED")
+        found = self.client.verify("page_views", "2026-07-16T13", expect_rows=30,
+                                   count_metric="events", wait="20s")
+        self.assertTrue(found.good, found)
+
+    def wait_for_drop(self, drop_id, state):
+        give_up = time.monotonic() + 60
+        while self.client.get_drop(drop_id).state != state:
+            self.assertLess(time.monotonic(), give_up, self.client.get_drop(drop_id))
+            time.sleep(0.1)
 
     def test_the_first_hour_of_the_readme_says_what_it_says(self):
         text = README.read_text(encoding="utf-8")
