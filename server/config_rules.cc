@@ -6,7 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
+#include "server/config_defaults.h"
 
 namespace interlock::server {
 namespace {
@@ -186,6 +186,20 @@ void CheckLimits(const config::v1::ServerConfig& config, const Place& root) {
   }
 }
 
+// A call that changes Druid goes out only while the lease outlasts it: with a shorter
+// lease nothing would ever be submitted.
+void CheckBackfills(const config::v1::ServerConfig& config, const Place& root) {
+  config::v1::ServerConfig filled = config;
+  FillDefaults(filled);
+  const absl::Duration lease = ToAbsl(filled.backfills().lease_ttl());
+  const absl::Duration call = ToAbsl(filled.druid().call_timeout());
+  if (lease > 2 * call) return;
+  root.Into("backfills")
+      .Fault("lease_ttl", absl::StrCat("is ", absl::FormatDuration(lease),
+                                       "; it must be more than twice druid.call_timeout, ",
+                                       absl::FormatDuration(call)));
+}
+
 void CheckDrops(const config::v1::ServerConfig& config, const Place& root) {
   const Place drops = root.Into("drops");
   for (const auto& own : config.drops().datasource_floors()) {
@@ -231,6 +245,7 @@ void ApplyRules(const config::v1::ServerConfig& config, const TextFormat::ParseI
   CheckStore(config, root);
   CheckDruid(config, root);
   CheckLimits(config, root);
+  CheckBackfills(config, root);
   CheckDrops(config, root);
   CheckDurations(config, root);
   CheckNotBuilt(root);

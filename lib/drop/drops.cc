@@ -172,6 +172,8 @@ absl::StatusOr<Plan> Drops::MakePlan(const DropRequest& request) const {
 
 absl::StatusOr<Drops::Submitted> Drops::Submit(const DropRequest& asked,
                                                const audit::Caller& caller) {
+  // Of the drop itself; what is done with it afterwards may be said without one.
+  if (caller.reason.empty()) return ReasonMissing();
   absl::Status status = CheckCaller(caller);
   if (!status.ok()) return status;
   absl::StatusOr<DropRequest> request = Checked(asked, options_);

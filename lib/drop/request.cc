@@ -53,7 +53,6 @@ absl::StatusOr<DropRequest> Checked(DropRequest request, const Options& options)
 }
 
 absl::Status CheckCaller(const audit::Caller& caller) {
-  if (caller.reason.empty()) return ReasonMissing();
   const int64_t bytes = static_cast<int64_t>(caller.reason.size());
   if (bytes > kMaxReasonBytes) {
     return LimitExceeded("bytes of reason", bytes, kMaxReasonBytes, "say it shorter");

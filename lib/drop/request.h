@@ -38,7 +38,7 @@ struct DropRequest {
 // The request with its defaults filled in and its intervals condensed, or every rule that
 // it breaks, one after the other: names, limits, window, floor. Asks nobody.
 absl::StatusOr<DropRequest> Checked(DropRequest request, const Options& options);
-// The same for who asks: a reason and an id that can be stored.
+// The same for who asks: a reason, if there is one, and an id that can be stored.
 absl::Status CheckCaller(const audit::Caller& caller);
 
 // Digest of all that was asked, to tell a repeated request from another with its id.

@@ -10,10 +10,12 @@ import pathlib
 import re
 import shutil
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 import urllib.error
@@ -49,8 +51,8 @@ class Simulator:
                    "--deep-storage", str(self.deep_storage)]
         if task_seconds is not None:
             command += ["--task-seconds", str(task_seconds)]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True,
-                                        stderr=open(folder / "simulator.log", "w"))
+        with open(folder / "simulator.log", "w") as log:
+            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, stderr=log)
         line = self.process.stdout.readline()
         self.address = re.search(r"http://[0-9.:]+", line).group(0)
 
@@ -69,6 +71,47 @@ class Simulator:
 
     def stop(self):
         _stop(self.process)
+        self.process.stdout.close()
+
+
+class Gate:
+    """Stands between interlockd and Druid; holds back the first request whose head starts
+    with `wanted` until it is let through. Everything else passes."""
+
+    def __init__(self, target, wanted):
+        host, port = target.removeprefix("http://").split(":")
+        self.target = (host, int(port))
+        self.wanted = wanted.encode()
+        self.caught = threading.Event()
+        self.open = threading.Event()
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.address = "http://127.0.0.1:%d" % self.listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            server = socket.create_connection(self.target)
+            for one, other, watch in ((client, server, True), (server, client, False)):
+                threading.Thread(target=self._pump, args=(one, other, watch), daemon=True).start()
+
+    def _pump(self, source, sink, watch):
+        try:
+            while piece := source.recv(1 << 16):
+                if watch and piece.startswith(self.wanted) and not self.caught.is_set():
+                    self.caught.set()
+                    self.open.wait(PATIENCE)
+                sink.sendall(piece)
+            sink.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass  # one side has gone: so has the other's reason to wait
+
+    def stop(self):
+        self.open.set()
+        self.listener.close()
 
 
 class RealDruid:
@@ -94,6 +137,7 @@ listen {{ address: "127.0.0.1:{port}" admin_address: "127.0.0.1:{admin}" }}
 store {{ sqlite {{ path: "{store}" }} }}
 druid {{
   access: {access}
+  {druid}
   coordinator_urls: "{coordinator}"
   overlord_urls: "{overlord}"
   broker_urls: "{broker}"
@@ -111,7 +155,7 @@ log {{ level: LEVEL_DEBUG }}
 class Interlockd:
     """interlockd as a process, with a folder that outlives it."""
 
-    def __init__(self, folder, druid, access="MANAGE", backfills=""):
+    def __init__(self, folder, druid, access="MANAGE", backfills="", druid_settings=""):
         self.folder = folder
         self.store = folder / "interlock.db"
         self.config = folder / "interlockd.textproto"
@@ -120,19 +164,20 @@ class Interlockd:
         addresses = {"coordinator": getattr(druid, "coordinator", None) or druid.address,
                      "overlord": getattr(druid, "overlord", None) or druid.address,
                      "broker": getattr(druid, "broker", None) or druid.address}
-        self.settings = dict(addresses, store=self.store, access=access, backfills=backfills)
+        self.settings = dict(addresses, store=self.store, access=access, backfills=backfills,
+                             druid=druid_settings)
 
     def start(self):
         self.config.write_text(CONFIG.format(port=self.port, admin=self.admin, **self.settings))
-        log = open(self.folder / "interlockd.log", "a+")
-        begin = log.tell()
-        self.process = subprocess.Popen([str(BIN / "interlockd"), "--config", str(self.config)],
-                                        stdout=log, stderr=log)
+        with open(self.folder / "interlockd.log", "a+") as log:
+            begin = log.tell()
+            self.process = subprocess.Popen([str(BIN / "interlockd"), "--config", str(self.config)],
+                                            stdout=log, stderr=log)
 
         def serving():
             if self.process.poll() is not None:
                 raise AssertionError(f"interlockd ended: {self.log()[-2000:]}")
-            with open(log.name) as lines:
+            with open(self.folder / "interlockd.log") as lines:
                 lines.seek(begin)
                 return next((json.loads(line) for line in lines
                              if line.startswith("{") and '"serving"' in line), None)
