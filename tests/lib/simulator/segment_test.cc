@@ -265,6 +265,17 @@ TEST_F(Kills, AreBoundedByLimitBatchVersionsAndDate) {
   EXPECT_EQ(Files(), 1u);
 }
 
+TEST_F(Kills, TakeNothingOnceTheirLockIsRevoked) {
+  const std::vector<std::string> ids = LoadThree(druid);
+  Unuse({ids[0]});
+  druid.Submit(
+      R"({"type":"kill","id":"kill","dataSource":"clicks","interval":"2026-07-16/2026-07-17"})");
+  EXPECT_EQ(druid.Run({.id = "batch", .lines = Line(13, 1, "a", 1)}), "SUCCESS");
+  EXPECT_EQ(druid.StatusCode("kill"), "FAILED");
+  EXPECT_EQ(Files(), 4u);
+  EXPECT_THAT(druid.Get(absl::StrCat(kMetadata, "unusedSegments")).body, HasSubstr(ids[0]));
+}
+
 TEST_F(Kills, LeaveAFileThatAnotherSegmentNamesToo) {
   const std::vector<std::string> ids = LoadThree(druid);
   druid.simulator().WithWorld([&](World& world) {
