@@ -238,7 +238,8 @@ class EndToEnd(unittest.TestCase):
         self.addCleanup(self._clean)
         self._running = []
         # Tests share one Druid: each has datasources of its own.
-        self.datasource = f"e2e_{self._testMethodName.lower()}_{os.getpid()}"[:60]
+        name = self._testMethodName.removeprefix("test_").lower()[:30]
+        self.datasource = f"e2e_{os.getpid()}_{time.time_ns() // 1000 % 10**9}_{name}"
 
     def _clean(self):
         for program in reversed(self._running):

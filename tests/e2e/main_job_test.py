@@ -307,7 +307,8 @@ class Stalled:
         self.assertEqual(len(versions), 1)
         self.assertEqual(druid.wait_for_count(self.datasource, hours(10, 11), 5), 5)
         made = sum(p["attempt_count"] for p in reply["partitions"])
-        self.assertEqual(len(druid.tasks(self.datasource)), made)
+        tasks = druid.tasks(self.datasource)
+        self.assertEqual(len(tasks), made, (tasks, reply["partitions"]))
 
     def over(self, server, backfill):
         def state():
