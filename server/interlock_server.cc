@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <utility>
 #include <vector>
 
@@ -28,6 +29,7 @@
 #include "server/drops_service.h"
 #include "server/druid_options.h"
 #include "server/executor.h"
+#include "server/gauges.h"
 #include "server/grpc_listener.h"
 #include "server/ingestion_coordinator.h"
 #include "server/log.h"
@@ -112,12 +114,19 @@ class InterlockServer::Parts {
     if (druid.simulated()) {
       simulator::SimulatorOptions options;
       options.clock = &clock_;
+      // Beside the store, so that --dev knows after a start what it knew before.
+      const std::filesystem::path beside = config_.store().sqlite().path() + ".druid";
+      std::error_code made;  // an error shows when the simulator writes there
+      std::filesystem::create_directories(beside, made);
+      options.world.deep_storage = beside / "deep-storage";
+      std::filesystem::create_directories(beside / "deep-storage", made);
+      options.state_file = beside / "state.json";
       auto simulator = simulator::Simulator::Start(std::move(options));
       if (!simulator.ok()) return simulator.status();
       simulator_ = *std::move(simulator);
       druid.add_coordinator_urls(simulator_->address());
       druid.add_broker_urls(simulator_->address());
-      Log(LogLevel::kWarning, "Druid is simulated: in memory, and gone when this ends",
+      Log(LogLevel::kWarning, "Druid is simulated: a small one in this process",
           {{"address", simulator_->address()}});
     }
     auto options = DruidOptions(druid);
@@ -199,6 +208,7 @@ class InterlockServer::Parts {
     coordinator_service_ =
         std::make_unique<IngestionCoordinatorService>(*reserve_, *submit_, *verify_, *drop_call_);
     reservations_service_ = std::make_unique<ReservationsService>(*store_, limits, ttl);
+    gauges_ = std::make_unique<Gauges>(*store_, *cluster_, executor_, metrics_);
     doctor_ = std::make_unique<Doctor>(*cluster_, clock_, access_);
     server_service_ = std::make_unique<ServerService>(config_, *store_, *cluster_, *doctor_,
                                                       executor_, [this] { return Ready(); });
@@ -211,9 +221,9 @@ class InterlockServer::Parts {
     auto grpc = GrpcListener::Start(config_, services, metrics_);
     if (!grpc.ok()) return grpc.status();
     grpc_ = *std::move(grpc);
-    auto admin = AdminServer::Start(
-        {config_.listen().admin_address(), [this] { return Ready(); }, [this] { BeforeScrape(); }},
-        metrics_);
+    auto admin = AdminServer::Start({config_.listen().admin_address(), [this] { return Ready(); },
+                                     [this] { gauges_->Update(); }},
+                                    metrics_);
     if (!admin.ok()) return admin.status();
     admin_ = *std::move(admin);
     return absl::OkStatus();
@@ -229,7 +239,6 @@ class InterlockServer::Parts {
     metrics_.store_commit_seconds.Observe(took.count());
     metrics_.store_batch_size.Observe(static_cast<double>(report.size));
   }
-  void BeforeScrape() { metrics_.store_up.Set(store_->Health().ok() ? 1 : 0); }
 
   const config::v1::ServerConfig config_;
   const Clock& clock_;
@@ -249,6 +258,7 @@ class InterlockServer::Parts {
   std::unique_ptr<work::Loop> loop_;
   std::unique_ptr<BackfillWatcher> watcher_;
   SeenFaults seen_{metrics_};
+  std::unique_ptr<Gauges> gauges_;
   Executor executor_{kThreads};
   std::unique_ptr<ReserveIntervalCall> reserve_;
   std::unique_ptr<VerifyCall> verify_;

@@ -7,8 +7,7 @@
 namespace interlock::server {
 namespace {
 
-constexpr double kCallSeconds = 100;           // an exchange with Druid, a reservation
-constexpr double kPartitionSeconds = 100'000;  // a partition's life: a day and more
+constexpr double kCallSeconds = 100;  // an exchange with Druid, a reservation
 
 template <class Family>
 auto& Add(prometheus::Registry& registry, const Family& build, const char* name, const char* help) {
@@ -47,16 +46,12 @@ Metrics::Metrics(std::shared_ptr<prometheus::Registry> registry)
           "Intervals in which queries, or used segments past their grace, show two versions")),
       duplicate_row_partitions(GaugeFamily(*registry, "duplicate_row_partitions",
                                            "Partitions whose rows are there twice")),
-      unavailable_segments(GaugeFamily(*registry, "unavailable_segments",
-                                       "Used, visible segments that are not loaded")),
       reservations(GaugeFamily(*registry, "reservations", "Reservations that block others")),
       backfill_partitions(
           GaugeFamily(*registry, "backfill_partitions", "Partitions of backfills by state")),
       drops(GaugeFamily(*registry, "drops", "Drops by state")),
       kill_failures(
           CounterFamily(*registry, "kill_failures_total", "Kill tasks that failed, by reason")),
-      orphan_segments(GaugeFamily(*registry, "orphan_segments",
-                                  "Segments of kills whose rows are gone and whose files are not")),
       druid_requests(
           CounterFamily(*registry, "druid_requests_total", "Requests to Druid by outcome")),
       druid_request_seconds(
@@ -69,10 +64,6 @@ Metrics::Metrics(std::shared_ptr<prometheus::Registry> registry)
           HistogramFamily(*registry, "reservation_latency_seconds",
                           "Time of ReserveInterval, from the call to the durable grant")
               .Add({}, SecondsUpTo(kCallSeconds))),
-      backfill_partition_seconds(
-          HistogramFamily(*registry, "backfill_partition_seconds",
-                          "A partition's life, from its first attempt to its proof")
-              .Add({}, SecondsUpTo(kPartitionSeconds))),
       store_commit_seconds(
           HistogramFamily(*registry, "store_commit_seconds", "Time of a commit of the store")
               .Add({}, SecondsUpTo(kCallSeconds))),

@@ -21,10 +21,9 @@ class Metrics {
 
   std::shared_ptr<prometheus::Registry> registry() const { return registry_; }
 
-  // Gauges that are read when scraped are set by their owners just before (OnScrape).
+  // Gauges that are read when scraped are set by their owners just before.
   prometheus::Family<prometheus::Gauge>& double_version_intervals;
   prometheus::Family<prometheus::Gauge>& duplicate_row_partitions;
-  prometheus::Family<prometheus::Gauge>& unavailable_segments;
   prometheus::Family<prometheus::Gauge>& reservations;               // datasource, mode, state
   prometheus::Family<prometheus::Gauge>& backfill_partitions;        // datasource, state
   prometheus::Family<prometheus::Gauge>& drops;                      // datasource, state
@@ -37,7 +36,6 @@ class Metrics {
   prometheus::Family<prometheus::Counter>& calls;                    // method, code
 
   prometheus::Histogram& reservation_latency_seconds;
-  prometheus::Histogram& backfill_partition_seconds;
   prometheus::Histogram& store_commit_seconds;
   prometheus::Histogram& store_batch_size;
   prometheus::Gauge& store_up;

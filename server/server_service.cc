@@ -87,7 +87,7 @@ grpc::ServerUnaryReactor* ServerService::GetStatus(grpc::CallbackServerContext* 
     if (config_.druid().simulated()) {
       auto* notice = response->add_notices();
       notice->set_reason("SIMULATED_DRUID");
-      notice->set_message("Druid is simulated: in memory, and gone when this server ends");
+      notice->set_message("Druid is simulated: a small one in this process");
     }
     return absl::OkStatus();
   });

@@ -13,6 +13,7 @@
 #include "lib/backfill/json_document.h"
 #include "lib/druid/timeline.h"
 #include "lib/lease/reservations.h"
+#include "lib/time/reason.h"
 
 namespace interlock::backfill {
 namespace {
@@ -82,7 +83,7 @@ druid::HttpReply SpoiledTransport::Deliver(const druid::HttpRequest& request) {
 
 druid::HttpReply SpoiledTransport::Send(const druid::HttpRequest& request) {
   ++exchanges_;
-  if (before_) before_(request);
+  if (const auto before = before_) before(request);
   std::vector<std::pair<int64_t, druid::HttpRequest>> waiting;
   waiting.swap(late_);
   for (auto& [due, late] : waiting) {
@@ -163,8 +164,9 @@ void BackfillSite::Open() {
   store_ = *std::move(opened);
   EXPECT_TRUE(store_->Write([](store::Transaction& tx) { return work::ForgetClaims(tx); }).ok());
   backfills_ = std::make_unique<Backfills>(*store_, *cluster_, options_, changes_, nullptr);
-  runner_ = std::make_unique<Runner>(Runner::World{*store_, *cluster_, clock_, changes_}, options_,
-                                     [this] { return absl::StrCat("nonce-", ++nonces_); });
+  runner_ =
+      std::make_unique<Runner>(Runner::World{*store_, *cluster_, runners_clock_, changes_},
+                               options_, [this] { return absl::StrCat("nonce-", ++nonces_); });
 }
 
 void BackfillSite::Restart() {
@@ -185,6 +187,7 @@ bool BackfillSite::StepOnce() {
   if (!claims.ok() || claims->empty()) return false;
   work::Claim& claim = claims->front();
   const auto outcome = runner_->Step(claim);
+  if (ReasonOf(outcome.status()) == "CLAIM_LOST") return true;
   absl::Status status = store_->Write([&](store::Transaction& tx) -> absl::Status {
     if (!outcome.ok()) return work::Retry(tx, claim, tx.now() + absl::Seconds(1));
     if (outcome->kind == work::Outcome::Kind::kNextDue) {

@@ -63,6 +63,27 @@ class SpoiledTransport : public druid::HttpTransport {
   std::vector<std::string> posts_;
 };
 
+// The site's clock as the runner reads it: a hook can let the process stand still between
+// any two of its instructions, while time goes on.
+class RunnersClock : public Clock {
+ public:
+  explicit RunnersClock(FakeClock& clock) : clock_(clock) {}
+  // Called before each reading of the monotonic clock.
+  void Before(std::function<void()> before) { before_ = std::move(before); }
+
+  Instant Now() const override { return clock_.Now(); }
+  std::chrono::nanoseconds Monotonic() const override {
+    // A copy: it may take itself away.
+    if (const auto before = before_) before();
+    return clock_.Monotonic();
+  }
+  std::string BootId() const override { return clock_.BootId(); }
+
+ private:
+  FakeClock& clock_;
+  std::function<void()> before_;
+};
+
 class BackfillSite {
  public:
   explicit BackfillSite(Options options = SiteOptions());
@@ -71,6 +92,7 @@ class BackfillSite {
   static Options SiteOptions();
 
   FakeClock& clock() { return clock_; }
+  RunnersClock& runners_clock() { return runners_clock_; }
   store::Store& store() { return *store_; }
   simulator::Simulator& simulator() { return *simulator_; }
   druid::Cluster& cluster() { return *cluster_; }
@@ -82,7 +104,8 @@ class BackfillSite {
   // Time passes for everybody.
   void Pass(absl::Duration duration);
 
-  // Claims what is due, does it, settles it. False when nothing was due.
+  // Claims what is due, does it, settles it. False when nothing was due. A claim that was
+  // lost meanwhile is left alone.
   bool StepOnce();
   // Steps and lets time pass until the backfill is over, or needs a person; at most
   // `longest` of the clock's time. Gives it as it is then.
@@ -114,6 +137,7 @@ class BackfillSite {
 
   const Options options_;
   FakeClock clock_;
+  RunnersClock runners_clock_{clock_};
   std::string folder_;
   std::unique_ptr<store::SqliteStore> store_;
   std::unique_ptr<simulator::Simulator> simulator_;

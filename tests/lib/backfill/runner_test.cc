@@ -366,24 +366,58 @@ TEST(Runner, ALeaseIsKeptWhileDruidWorksAndWhileItIsAway) {
   EXPECT_FALSE(held[0].orphaned);
 }
 
+// Calls `then` once, when the intent of the backfill's task is stored and nothing was sent.
+void AfterTheIntent(BackfillSite& site, const std::string& id, std::function<void()> then) {
+  site.runners_clock().Before([&site, id, then] {
+    const auto attempts = site.backfills().ListAttempts(id, 0);
+    if (!attempts.ok() || attempts->empty()) return;
+    site.runners_clock().Before(nullptr);
+    then();
+  });
+}
+
 // Issue 3: stopped between intent and POST until the lease is over.
-TEST(Runner, StoppedBeforeThePostUntilItsLeaseIsOverItNeverPosts) {
+TEST(Runner, StoppedBeforeThePostUntilItsLeaseIsOverItNeverPostsThatAttempt) {
   BackfillSite site;
   site.Load(13, 5);
-  bool stopped = false;
-  // The clocks go on while the process stands: right before the first POST of the task.
   const std::string id = site.Submit(BackfillSite::InlineSpec(13, 14, 8));
-  site.transport().Before([&](const druid::HttpRequest& request) {
-    if (stopped || request.url.find("activeLocks") == std::string::npos) return;
+  bool stopped = false;
+  AfterTheIntent(site, id, [&] {
     stopped = true;
     site.clock().Advance(absl::Minutes(30));
   });
   site.StepOnce();
   EXPECT_TRUE(stopped);
   EXPECT_THAT(site.OurTasks(), IsEmpty());
+  // Nobody knows yet that nothing was sent: the time stays blocked.
+  BackfillRequest other;
+  other.spec = BackfillSite::InlineSpec(13, 14, 9);
+  const auto refused = site.backfills().Submit(other, {"bob", "", ""});
+  EXPECT_EQ(ReasonOf(refused.status()), "HELD");
+  EXPECT_EQ(BlockersOf(refused.status())[0].type, "ORPHANED");
+
   const Backfills::Detail over = site.RunUntilOver(id);
   EXPECT_EQ(NameOf(over.backfill.phase), "DONE") << over.backfill.message;
   EXPECT_EQ(site.Rows(13), 8);
+  EXPECT_THAT(site.OurTasks(), SizeIs(1));
+  const auto attempts = site.backfills().ListAttempts(id, 0);
+  ASSERT_THAT(*attempts, SizeIs(2));
+  EXPECT_EQ(NameOf((*attempts)[0].state), "NOT_SUBMITTED");
+}
+
+TEST(Runner, StoppedBeforeThePostWhileAnotherWorkerTakesOverItDoesNotPost) {
+  BackfillSite site;
+  site.Load(13, 5);
+  const std::string id = site.Submit(BackfillSite::InlineSpec(13, 14, 8));
+  AfterTheIntent(site, id, [&] {
+    site.clock().Advance(absl::Minutes(2));  // the claim is over, the lease is not
+    EXPECT_TRUE(site.StepOnce());
+    EXPECT_THAT(site.OurTasks(), SizeIs(1));
+  });
+  site.StepOnce();
+  EXPECT_THAT(site.transport().posts(), SizeIs(2));  // the load's, and the other worker's
+  const Backfills::Detail over = site.RunUntilOver(id);
+  EXPECT_EQ(NameOf(over.backfill.phase), "DONE") << over.backfill.message;
   EXPECT_THAT(site.OurTasks(), SizeIs(1));
 }
 

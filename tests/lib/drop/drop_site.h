@@ -30,6 +30,9 @@ namespace interlock::drop {
 inline constexpr char kClicks[] = "clicks";
 inline constexpr absl::Duration kCallDeadline = absl::Seconds(30);
 
+// Thrown into a step in place of a kill -9: nothing after it happens.
+struct Crash {};
+
 class DropSite {
  public:
   // Data is of 2026-07-16; "now" is far enough from it for the floor.
@@ -177,7 +180,13 @@ class DropSite {
     EXPECT_TRUE(claims.ok()) << claims.status();
     if (!claims.ok() || claims->empty()) return false;
     work::Claim claim = claims->front();
-    const absl::StatusOr<work::Outcome> outcome = worker_->Step(claim);
+    absl::StatusOr<work::Outcome> outcome = work::Outcome::Settled();
+    try {
+      outcome = worker_->Step(claim);
+    } catch (const Crash&) {
+      Restart();
+      return true;
+    }
     last_error = outcome.status();
     const absl::Status settled = store_->Write([&](store::Transaction& tx) {
       if (!outcome.ok()) return work::Retry(tx, claim, tx.now() + absl::Seconds(1));
@@ -225,8 +234,26 @@ class DropSite {
   }
   std::function<void()> after_step;
   absl::Status last_error;
+  // Around each exchange with Druid; may throw Crash.
+  std::function<void(const druid::HttpRequest&)> before_send;
+  std::function<void(const druid::HttpRequest&)> after_reply;
 
  private:
+  class Hooked : public druid::HttpTransport {
+   public:
+    explicit Hooked(DropSite& site) : site_(site), curl_(druid::CurlTransportOptions()) {}
+    druid::HttpReply Send(const druid::HttpRequest& request) override {
+      if (site_.before_send) site_.before_send(request);
+      druid::HttpReply reply = curl_.Send(request);
+      if (site_.after_reply) site_.after_reply(request);
+      return reply;
+    }
+
+   private:
+    DropSite& site_;
+    druid::CurlTransport curl_;
+  };
+
   void StartDruid(const std::string& version) {
     simulator::SimulatorOptions options;
     options.version = version;
@@ -241,8 +268,7 @@ class DropSite {
     to.access = druid::Access::kManage;
     to.read_attempts = 1;
     to.call_deadline = std::chrono::milliseconds(absl::ToInt64Milliseconds(kCallDeadline));
-    cluster_ = std::make_unique<druid::Cluster>(
-        to, std::make_shared<druid::CurlTransport>(druid::CurlTransportOptions()));
+    cluster_ = std::make_unique<druid::Cluster>(to, std::make_shared<Hooked>(*this));
   }
 
   Options options_;

@@ -1,0 +1,14 @@
+#include "lib/drop/counts.h"
+
+namespace interlock::drop {
+
+absl::StatusOr<std::vector<DropCount>> CountDrops(store::Transaction& tx) {
+  auto rows =
+      tx.Query("SELECT datasource, state, COUNT(*) FROM drops GROUP BY datasource, state", {});
+  if (!rows.ok()) return rows.status();
+  std::vector<DropCount> counts;
+  for (const auto& row : *rows) counts.push_back({row.Text(0), row.Text(1), row.Int(2)});
+  return counts;
+}
+
+}  // namespace interlock::drop

@@ -1,0 +1,76 @@
+#include "server/gauges.h"
+
+#include "lib/backfill/counts.h"
+#include "lib/drop/counts.h"
+#include "lib/lease/counts.h"
+
+namespace interlock::server {
+
+Gauges::Gauges(store::Store& store, druid::Cluster& cluster, Executor& executor, Metrics& metrics)
+    : store_(store),
+      cluster_(cluster),
+      executor_(executor),
+      metrics_(metrics),
+      asked_(std::chrono::steady_clock::now() - kDruidEvery) {}
+
+class Gauges::Refill {
+ public:
+  explicit Refill(std::set<prometheus::Gauge*>& before) : before_(before) {}
+  ~Refill() {
+    for (auto* gauge : before_) {
+      if (now_.count(gauge) == 0) gauge->Set(0);
+    }
+    before_.insert(now_.begin(), now_.end());
+  }
+  void Set(prometheus::Family<prometheus::Gauge>& family, const prometheus::Labels& labels,
+           int64_t value) {
+    auto& gauge = family.Add(labels);
+    gauge.Set(static_cast<double>(value));
+    now_.insert(&gauge);
+  }
+
+ private:
+  std::set<prometheus::Gauge*>& before_;
+  std::set<prometheus::Gauge*> now_;
+};
+
+void Gauges::Update() {
+  metrics_.store_up.Set(store_.Health().ok() ? 1 : 0);
+  // A store that cannot be read shows as store_up; the gauges keep what they were.
+  store_.Read([this](store::Transaction& tx) { return ReadStore(tx); }).IgnoreError();
+  const auto now = std::chrono::steady_clock::now();
+  if (now - asked_ < kDruidEvery || asking_.exchange(true)) return;
+  asked_ = now;
+  if (!executor_.Run([this] { AskDruid(); })) asking_ = false;
+}
+
+absl::Status Gauges::ReadStore(store::Transaction& tx) {
+  auto reservations = lease::CountBlocking(tx);
+  if (!reservations.ok()) return reservations.status();
+  auto partitions = backfill::CountPartitionsAtWork(tx);
+  if (!partitions.ok()) return partitions.status();
+  auto drops = drop::CountDrops(tx);
+  if (!drops.ok()) return drops.status();
+  Refill refill(set_before_);
+  for (const auto& c : *reservations) {
+    refill.Set(metrics_.reservations,
+               {{"datasource", c.datasource}, {"mode", c.mode}, {"state", c.state}}, c.count);
+  }
+  for (const auto& c : *partitions) {
+    refill.Set(metrics_.backfill_partitions, {{"datasource", c.datasource}, {"state", c.state}},
+               c.count);
+  }
+  for (const auto& c : *drops) {
+    refill.Set(metrics_.drops, {{"datasource", c.datasource}, {"state", c.state}}, c.count);
+  }
+  return absl::OkStatus();
+}
+
+void Gauges::AskDruid() {
+  for (const auto& service : cluster_.CheckServices()) {
+    metrics_.druid_up.Add({{"service", service.service}}).Set(service.up ? 1 : 0);
+  }
+  asking_ = false;
+}
+
+}  // namespace interlock::server

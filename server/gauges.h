@@ -1,0 +1,45 @@
+// Gauges that are read when Prometheus asks: from the store, in one snapshot, and from
+// Druid at most every kDruidEvery, beside the scrape and never in its way.
+//
+// Threads: Update from one at a time.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <set>
+#include <string>
+
+#include "lib/druid/cluster.h"
+#include "lib/store/store.h"
+#include "server/executor.h"
+#include "server/metrics.h"
+
+namespace interlock::server {
+
+class Gauges {
+ public:
+  static constexpr std::chrono::seconds kDruidEvery{10};
+
+  // All must outlive it.
+  Gauges(store::Store& store, druid::Cluster& cluster, Executor& executor, Metrics& metrics);
+
+  void Update();
+
+ private:
+  // A gauge of a family, set now; those that were set before and are not this time go to 0:
+  // a series that ends looks like one that nobody reports.
+  class Refill;
+
+  absl::Status ReadStore(store::Transaction& tx);
+  void AskDruid();
+
+  store::Store& store_;
+  druid::Cluster& cluster_;
+  Executor& executor_;
+  Metrics& metrics_;
+  std::set<prometheus::Gauge*> set_before_;
+  std::atomic<bool> asking_{false};
+  std::chrono::steady_clock::time_point asked_;
+};
+
+}  // namespace interlock::server

@@ -1,0 +1,259 @@
+// The whole life of a drop with exchange 1 with Druid spoiled, then 2, then 3 … until a run
+// has no fault left, and the same with the process killed there. Each time P5 is checked
+// after every step: nothing is killed that is not on the manifest, before its window has
+// passed, or younger than the floor.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "tests/lib/drop/drop_site.h"
+
+namespace interlock::drop {
+namespace {
+
+constexpr char kAsked[] = "2026-07-16T10:00Z/2026-07-16T14:00Z";
+
+// One life of a drop, with everything written down that the promises speak of.
+class Life {
+ public:
+  Life() {
+    // On the manifest: hours 10 (two generations) and 13. Beside it: 9 and 14, and an old
+    // generation of 13 that somebody had marked unused before.
+    site_.Load(9, 11, 1);
+    site_.Load(10, 11, 2);
+    site_.Load(13, 15, 3);
+    const std::string old = Only("T13");
+    site_.Load(13, 14, 4);
+    site_.Mark(old, false);
+    site_.Pass(absl::Minutes(10));
+    ForEach([&](const simulator::Segment& segment) {
+      const bool listed = segment.used && Of(kAsked).Contains(segment.interval);
+      if (listed) {
+        manifest_.insert(segment.id);
+      } else {
+        others_[segment.id] = segment.used;
+      }
+    });
+    EXPECT_EQ(manifest_.size(), 3u);
+    site_.after_step = [this] { CheckPromises(); };
+  }
+
+  DropSite& site() { return site_; }
+  const std::string& id() const { return id_; }
+  size_t manifest_size() const { return manifest_.size(); }
+
+  // As a client does that gets no answer: the same request again.
+  void Submit() {
+    for (int attempt = 0; attempt < 5 && id_.empty(); ++attempt) {
+      try {
+        const auto submitted = site_.drops().Submit(site_.Request(kAsked), site_.Ada("r1"));
+        if (submitted.ok()) id_ = submitted->drop.id;
+        if (!submitted.ok()) {
+          EXPECT_EQ(ReasonOf(submitted.status()), "DRUID_UNAVAILABLE") << submitted.status();
+        }
+      } catch (const Crash&) {
+        site_.Restart();
+      }
+    }
+    ASSERT_NE(id_, "");
+  }
+
+  void Restore() {
+    for (int attempt = 0; attempt < 5; ++attempt) {
+      try {
+        const auto restored = site_.drops().Restore(id_, site_.Ada("r2"));
+        if (restored.ok()) return;
+        EXPECT_EQ(ReasonOf(restored.status()), "DRUID_UNAVAILABLE") << restored.status();
+      } catch (const Crash&) {
+        site_.Restart();
+      }
+    }
+    ADD_FAILURE() << "never restored";
+  }
+
+  void ExpectKilled() {
+    const auto detail = site_.drops().GetDetail(id_);
+    ASSERT_TRUE(detail.ok());
+    EXPECT_EQ(detail->drop.state, State::kKilled) << detail->drop.hold << detail->drop.message;
+    for (const ManifestRow& row : detail->manifest) {
+      EXPECT_EQ(row.phase, Phase::kKilled) << row.id;
+      EXPECT_FALSE(Orphaned(row)) << row.id;
+    }
+    EXPECT_EQ(LeftOfManifest(), 0u);
+    EXPECT_EQ(site_.FilesLeft(), static_cast<int>(others_.size()));
+    ExpectOneTaskPerKill(*detail);
+    CheckPromises();
+    EXPECT_EQ(detail->drop.reservation_id, "");
+  }
+
+  void ExpectRestored() {
+    const Drop drop = site_.Now(id_);
+    EXPECT_EQ(drop.state, State::kRestored) << drop.hold << drop.message;
+    EXPECT_TRUE(drop.hold.empty() || (drop.hold == kRowsNotProven && !drop.sums_before));
+    std::set<std::string> used;
+    for (const std::string& id : site_.UsedIds()) used.insert(id);
+    for (const std::string& id : manifest_) EXPECT_EQ(used.count(id), 1u) << id;
+    CheckPromises();
+    EXPECT_EQ(drop.reservation_id, "");
+  }
+
+ private:
+  void ForEach(const std::function<void(const simulator::Segment&)>& look) {
+    site_.druid().WithWorld([&](simulator::World& world) {
+      for (const auto* segment : world.segments.All(kClicks)) look(*segment);
+    });
+  }
+  std::string Only(const std::string& hour) {
+    std::string found;
+    ForEach([&](const simulator::Segment& segment) {
+      if (absl::StrContains(segment.id, absl::StrCat("clicks_2026-07-16", hour))) {
+        found = segment.id;
+      }
+    });
+    return found;
+  }
+  size_t LeftOfManifest() {
+    size_t left = 0;
+    ForEach([&](const simulator::Segment& segment) { left += manifest_.count(segment.id); });
+    return left;
+  }
+
+  void CheckPromises() {
+    std::map<std::string, bool> others;
+    ForEach([&](const simulator::Segment& segment) {
+      if (manifest_.count(segment.id) == 0) others[segment.id] = segment.used;
+    });
+    EXPECT_EQ(others, others_) << "what is not on the manifest is as it was";
+    if (id_.empty()) return;
+    const Drop drop = site_.Now(id_);
+    if (LeftOfManifest() == manifest_.size()) return;
+    ASSERT_TRUE(drop.marked.has_value());
+    EXPECT_GE(site_.clock().Now(), drop.marked->store + absl::Hours(72)) << "before its window";
+    EXPECT_GE(site_.clock().Now(), Of(kAsked).end() + absl::Hours(24 * 14)) << "under the floor";
+  }
+
+  // A kill that was stored is one task in Druid, or none where it was never needed.
+  void ExpectOneTaskPerKill(const Drops::Detail& detail) {
+    std::set<std::string> ids;
+    for (const Kill& kill : detail.kills) {
+      EXPECT_TRUE(ids.insert(kill.task_id).second);
+      EXPECT_EQ(kill.post, Kill::Post::kEnded);
+    }
+    site_.druid().WithWorld([&](simulator::World& world) {
+      for (const auto* task : world.tasks.tasks()) {
+        if (task->type == "kill") EXPECT_EQ(ids.count(task->id), 1u) << task->id;
+      }
+    });
+    EXPECT_EQ(detail.kills.size(), 2u) << "no kill was needed twice";
+  }
+
+  DropSite site_;
+  std::string id_;
+  std::set<std::string> manifest_;
+  std::map<std::string, bool> others_;  // id → used
+};
+
+bool AnyFaultHit(DropSite& site) {
+  for (const auto& request : site.druid().Requests()) {
+    if (!request.fault.empty()) return true;
+  }
+  return false;
+}
+
+void RunToKilled(Life& life) {
+  life.site().RunUntil(life.id(), [](const Drop& drop) { return Ended(drop.state); });
+  life.ExpectKilled();
+}
+
+void RunToRestored(Life& life) {
+  DropSite& site = life.site();
+  site.RunUntil(
+      life.id(), [](const Drop& drop) { return drop.state == State::kMarked; }, absl::Hours(24));
+  ASSERT_EQ(site.Now(life.id()).state, State::kMarked) << site.Now(life.id()).message;
+  life.Restore();
+  site.RunUntil(life.id(), [](const Drop& drop) { return Ended(drop.state); });
+  life.ExpectRestored();
+}
+
+struct Walk {
+  const char* name;
+  const char* fault;  // members of a simulator's fault
+};
+
+class DropWalk : public ::testing::TestWithParam<Walk> {
+ protected:
+  // Spoils exchange n of `run`, for n from 1 until a run has none so late.
+  void ForEachExchange(void (*run)(Life&)) {
+    for (int n = 1; n < 500; ++n) {
+      SCOPED_TRACE(absl::StrCat("exchange ", n, " with ", GetParam().name));
+      Life life;
+      const auto fault = life.site().druid().AddFault(
+          absl::StrCat(R"({"match":{},"walk":)", n, ",", GetParam().fault, "}"));
+      ASSERT_TRUE(fault.ok()) << fault.status();
+      life.Submit();
+      if (HasFatalFailure()) return;
+      run(life);
+      if (HasFailure()) return;
+      if (!AnyFaultHit(life.site())) {
+        EXPECT_GT(n, 20) << "the walk ended before it began";
+        return;
+      }
+    }
+    ADD_FAILURE() << "the walk never ends";
+  }
+};
+
+TEST_P(DropWalk, ADropIsKilledAndNothingElse) { ForEachExchange(RunToKilled); }
+
+TEST_P(DropWalk, ADropIsRestored) { ForEachExchange(RunToRestored); }
+
+INSTANTIATE_TEST_SUITE_P(
+    Faults, DropWalk,
+    ::testing::Values(
+        Walk{"LostBefore", R"("kind":"lost_before")"}, Walk{"LostAfter", R"("kind":"lost_after")"},
+        Walk{"Reset", R"("kind":"reset")"}, Walk{"Status503", R"("kind":"status","status":503)"},
+        Walk{"Status500WithEffect", R"("kind":"status","status":500,"effect":true)"},
+        Walk{"Truncated", R"("kind":"truncate")"}, Walk{"Garbage", R"("kind":"garbage")"},
+        Walk{"LostThreeTimes", R"("kind":"lost_after","times":3)"}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+// The process is killed at exchange n: before it is sent, or after its effect.
+class DropCrash : public ::testing::TestWithParam<bool> {
+ protected:
+  void ForEachExchange(void (*run)(Life&)) {
+    for (int n = 1; n < 500; ++n) {
+      SCOPED_TRACE(absl::StrCat("killed ", GetParam() ? "after" : "before", " exchange ", n));
+      Life life;
+      int exchange = 0;
+      const auto crash = [&](const druid::HttpRequest&) {
+        if (++exchange == n) throw Crash();
+      };
+      (GetParam() ? life.site().after_reply : life.site().before_send) = crash;
+      life.Submit();
+      if (HasFatalFailure()) return;
+      run(life);
+      if (HasFailure()) return;
+      if (exchange < n) {
+        EXPECT_GT(n, 20) << "the walk ended before it began";
+        return;
+      }
+    }
+    ADD_FAILURE() << "the walk never ends";
+  }
+};
+
+TEST_P(DropCrash, ADropIsKilledAndNothingElse) { ForEachExchange(RunToKilled); }
+
+TEST_P(DropCrash, ADropIsRestored) { ForEachExchange(RunToRestored); }
+
+INSTANTIATE_TEST_SUITE_P(Moments, DropCrash, ::testing::Bool(), [](const auto& info) {
+  return std::string(info.param ? "AfterTheEffect" : "BeforeTheCall");
+});
+
+}  // namespace
+}  // namespace interlock::drop

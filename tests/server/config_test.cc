@@ -1,0 +1,94 @@
+#include "server/config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace interlock::server {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Field;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr char kGood[] = R"(
+store { sqlite { path: "/tmp/interlock.db" } }
+druid { router_urls: "http://localhost:8888" }
+)";
+
+auto FaultAt(int line, const std::string& text) {
+  return Contains(AllOf(Field("line", &ConfigFault::line, line),
+                        Field("text", &ConfigFault::text, HasSubstr(text))));
+}
+
+TEST(Config, TheLeastThatIsNeededGetsEveryDefault) {
+  const CheckedConfig checked = CheckConfig(kGood);
+  EXPECT_THAT(checked.faults, IsEmpty());
+  EXPECT_EQ(checked.config.listen().address(), "127.0.0.1:7430");
+  EXPECT_EQ(checked.config.listen().admin_address(), "127.0.0.1:7431");
+  EXPECT_EQ(checked.config.drops().floor().seconds(), 14 * 24 * 3600);
+  EXPECT_EQ(checked.config.drops().min_window().seconds(), 3600);
+  EXPECT_EQ(checked.config.druid().access(), config::v1::Druid::MANAGE);
+}
+
+TEST(Config, SaysTheLineOfATextThatDoesNotParse) {
+  EXPECT_THAT(CheckConfig("store {\n  sqlit { }\n}\n").faults, FaultAt(2, "sqlit"));
+}
+
+TEST(Config, SaysAllFaultsAtOnceWithTheirLines) {
+  const auto faults = CheckConfig(R"(listen { address: "here" }
+druid {
+  coordinator_urls: "coordinator:8081"
+  broker_urls: "http://user:secret@broker:8082"
+}
+limits { max_intervals_per_call: -1 }
+)")
+                          .faults;
+  EXPECT_THAT(faults, FaultAt(1, "listen.address"));
+  EXPECT_THAT(faults, FaultAt(3, "druid.coordinator_urls"));
+  EXPECT_THAT(faults, FaultAt(4, "basic_auth"));
+  EXPECT_THAT(faults, FaultAt(6, "limits.max_intervals_per_call"));
+  EXPECT_THAT(faults, FaultAt(0, "store"));
+}
+
+TEST(Config, NothingListensBeyondLoopbackWithoutTlsUnlessToldTo) {
+  const std::string open = std::string(kGood) + "listen { address: \"0.0.0.0:7430\"";
+  EXPECT_THAT(CheckConfig(open + " }").faults, FaultAt(4, "beyond loopback"));
+  EXPECT_THAT(CheckConfig(open + " allow_insecure_beyond_loopback: true }").faults, IsEmpty());
+  EXPECT_THAT(
+      CheckConfig(open + R"( } tls { certificate_file: "c" key_file: "k" client_ca_file: "a" })")
+          .faults,
+      IsEmpty());
+}
+
+TEST(Config, WhatThisVersionDoesNotHonourIsAFaultAndNotIgnored) {
+  EXPECT_THAT(CheckConfig(std::string(kGood) + "limits { max_wait { seconds: 1 } }").faults,
+              FaultAt(4, "limits.max_wait"));
+  EXPECT_THAT(CheckConfig(R"(store { postgresql { dsn_file: "dsn" } }
+druid { router_urls: "http://localhost:8888" })")
+                  .faults,
+              FaultAt(1, "store.postgresql"));
+}
+
+TEST(Config, ALeaseThatEndsBeforeItsCallIsAFault) {
+  EXPECT_THAT(CheckConfig(std::string(kGood) + "backfills { lease_ttl { seconds: 30 } }").faults,
+              FaultAt(4, "backfills.lease_ttl"));
+}
+
+TEST(Config, DurationsBelowZeroAreFaults) {
+  EXPECT_THAT(CheckConfig(std::string(kGood) + "drops { floor { seconds: -1 } }").faults,
+              FaultAt(4, "drops.floor"));
+}
+
+TEST(Config, DevRunsOnLoopbackWithTheSimulator) {
+  const auto config = DevConfig("dir");
+  EXPECT_EQ(config.store().sqlite().path(), "dir/interlock.db");
+  EXPECT_TRUE(config.druid().simulated());
+}
+
+}  // namespace
+}  // namespace interlock::server
