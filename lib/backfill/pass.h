@@ -94,7 +94,7 @@ class Pass {
   absl::Status StoreJudgement(StoredUnit& unit, Attempt& attempt, const UnitJudgement& judged);
   absl::Status StorePartition(store::Transaction& tx, const StoredUnit& unit,
                               const PartitionJudgement& judged);
-  absl::StatusOr<bool> SawOthers(const Attempt& attempt);
+  absl::StatusOr<Sight> LookForOthers(Attempt& attempt);
 
   const Runner::World& world_;
   const Options& options_;

@@ -31,14 +31,13 @@ Interval Around(const Unit& unit, const std::vector<Interval>& neighbours) {
 
 }  // namespace
 
-// Another task that writes and is not ours, beside ours.
-absl::StatusOr<bool> Pass::SawOthers(const Attempt& attempt) {
-  if (attempt.others_seen || !attempt.locks.empty()) return attempt.others_seen;
+// Another task that writes and is not ours, beside ours. Where the lock was seen, it does
+// not matter.
+absl::StatusOr<Pass::Sight> Pass::LookForOthers(Attempt& attempt) {
+  const Sight clear{Seen::kClear, "", "", {}};
+  if (attempt.others_seen || !attempt.locks.empty()) return clear;
   const auto live = world_.cluster.ListLiveTasks(attempt.datasource);
-  if (!live.done()) {
-    Away(live);
-    return true;  // it can't be told
-  }
+  if (!live.done()) return Away(live);
   bool others = false;
   absl::Status status = world_.store.Read([&](store::Transaction& tx) -> absl::Status {
     others = false;
@@ -51,7 +50,8 @@ absl::StatusOr<bool> Pass::SawOthers(const Attempt& attempt) {
     return absl::OkStatus();
   });
   if (!status.ok()) return status;
-  return others;
+  attempt.others_seen = others;
+  return clear;
 }
 
 // What our own ledger knows to have changed next door: attempts, and whoever holds, or
@@ -117,13 +117,12 @@ absl::Status Pass::Prove(StoredUnit& unit) {
   if (!attempt.ok()) return attempt.status();
   Evidence evidence;
   const Instant looked = world_.store.Now();
-  const Sight gathered = Gather(unit, *attempt, &evidence);
-  if (gathered.seen != Seen::kClear) {
-    return Move(unit, {Seen::kNotYet, gathered.reason, gathered.message, gathered.again});
+  absl::StatusOr<Sight> gathered = Gather(unit, *attempt, &evidence);
+  if (gathered->seen == Seen::kClear) gathered = LookForOthers(*attempt);
+  if (!gathered.ok()) return gathered.status();
+  if (gathered->seen != Seen::kClear) {
+    return Move(unit, {Seen::kNotYet, gathered->reason, gathered->message, gathered->again});
   }
-  auto others = SawOthers(*attempt);
-  if (!others.ok()) return others.status();
-  attempt->others_seen = *others;
   if (absl::Status status = ReadKnown(unit, *attempt, &evidence); !status.ok()) return status;
   const absl::Duration since = looked - attempt->ended.value_or(attempt->intended);
   evidence.unit = unit.unit;

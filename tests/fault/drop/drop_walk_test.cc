@@ -146,7 +146,8 @@ class Life {
     }
     site_.druid().WithWorld([&](simulator::World& world) {
       for (const auto* task : world.tasks.tasks()) {
-        if (task->type == "kill") EXPECT_EQ(ids.count(task->id), 1u) << task->id;
+        if (task->type != "kill") continue;
+        EXPECT_EQ(ids.count(task->id), 1u) << task->id;
       }
     });
     EXPECT_EQ(detail.kills.size(), 2u) << "no kill was needed twice";
