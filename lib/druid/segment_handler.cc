@@ -40,7 +40,6 @@ void SegmentHandler::Begin() {
   segment.datasource.clear();
   segment.version.clear();
   segment.load_spec.clear();
-  segment.metrics.clear();
   segment.size_bytes = 0;
   segment.compacted = false;
   shard_ = ShardFields();
@@ -55,6 +54,7 @@ bool SegmentHandler::Complete() {
   for (const MemberName name : {kDataSource, kInterval, kVersion}) {
     if ((seen_ & (1u << name)) == 0) return Fail(absl::StrCat("a segment without ", kNames[name]));
   }
+  if ((seen_ & (1u << kMetrics)) == 0) row_.segment.metrics.clear();
   // DataSegment.java takes a missing spec for the only partition of one.
   if ((seen_ & (1u << kShardSpec)) == 0) shard_ = {"numbered", 0, 1, std::nullopt};
   row_.segment.shard = MakeShardSpec(shard_);
@@ -199,15 +199,27 @@ bool SegmentHandler::SetDate(absl::string_view text, std::optional<Instant>* dat
 }
 
 bool SegmentHandler::SetInterval(absl::string_view text) {
+  if (text == interval_text_) {
+    row_.segment.interval = interval_;
+    return true;
+  }
   const absl::StatusOr<Interval> interval = Interval::Parse(text);
   if (!interval.ok()) return Fail(absl::StrCat("interval is ", Shortened(text)));
-  row_.segment.interval = *interval;
+  interval_text_.assign(text.data(), text.size());
+  interval_ = *interval;
+  row_.segment.interval = interval_;
   return true;
 }
 
+// Most segments of a list have the metrics of the one before, which are still there
+// unless the sink took them.
 bool SegmentHandler::SetMetrics(absl::string_view text) {
+  std::vector<std::string>& metrics = row_.segment.metrics;
+  if (!metrics.empty() && text == metrics_text_) return true;
+  metrics_text_.assign(text.data(), text.size());
+  metrics.clear();
   for (const absl::string_view name : absl::StrSplit(text, ',', absl::SkipEmpty())) {
-    row_.segment.metrics.emplace_back(name.data(), name.size());
+    metrics.emplace_back(name.data(), name.size());
   }
   return true;
 }

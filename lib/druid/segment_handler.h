@@ -80,6 +80,10 @@ class SegmentHandler {
 
   const bool wrapped_;
   UnusedSegment row_;
+  // As they stood in the element before.
+  std::string metrics_text_;
+  std::string interval_text_;
+  Interval interval_;
   ShardFields shard_;
   std::string reason_;
 

@@ -17,41 +17,6 @@ constexpr unsigned kParseFlags = rapidjson::kParseIterativeFlag |
                                  rapidjson::kParseStopWhenDoneFlag |
                                  rapidjson::kParseNumbersAsStringsFlag;
 
-// RapidJSON's input stream over a piece of text, that notes whether its end was reached:
-// an error before the end is one whatever comes, an error at the end may only be early.
-class PieceStream {
- public:
-  using Ch = char;
-
-  explicit PieceStream(absl::string_view text)
-      : begin_(text.data()), at_(text.data()), end_(text.data() + text.size()) {}
-
-  Ch Peek() {
-    if (at_ != end_) return *at_;
-    reached_end_ = true;
-    return '\0';
-  }
-  Ch Take() {
-    const Ch c = Peek();
-    if (at_ != end_) ++at_;
-    return c;
-  }
-  size_t Tell() const { return static_cast<size_t>(at_ - begin_); }
-  bool reached_end() const { return reached_end_; }
-
-  // Of output streams; the parser asks for them at compile time.
-  Ch* PutBegin() { return nullptr; }
-  void Put(Ch) {}
-  void Flush() {}
-  size_t PutEnd(Ch*) { return 0; }
-
- private:
-  const char* const begin_;
-  const char* at_;
-  const char* const end_;
-  bool reached_end_ = false;
-};
-
 bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
 void SkipSpaces(absl::string_view* text) {
@@ -68,15 +33,18 @@ class SegmentReader::Parser {
 
   enum class Result { kWhole, kCut, kNonsense };
 
-  // One element at the front of `text`; `used` says how long it was.
+  // One element at the front of `text`; `used` says how long it was. A NUL follows the
+  // text: that is where the parser stops, and how it is told that all of it was read.
+  // An error before the end is one whatever comes; an error at the end may only be early.
   Result Parse(absl::string_view text, size_t* used) {
     handler_.Begin();
     DepthLimit<SegmentHandler> limited(handler_, kMaxDepth);
-    PieceStream stream(text);
+    // This very stream is the one that RapidJSON reads sixteen bytes at a time.
+    rapidjson::StringStream stream(text.data());
     const rapidjson::ParseResult result = reader_.Parse<kParseFlags>(stream, limited);
     *used = stream.Tell();
     if (result.IsError()) {
-      if (stream.reached_end() && result.Code() != rapidjson::kParseErrorTermination) {
+      if (*used == text.size() && result.Code() != rapidjson::kParseErrorTermination) {
         return Result::kCut;
       }
       reason_ = limited.too_deep()          ? absl::StrCat("nested deeper than ", kMaxDepth)
@@ -113,11 +81,6 @@ bool SegmentReader::Fail(const std::string& reason) {
 
 bool SegmentReader::Feed(absl::string_view piece) {
   if (!reason_.empty()) return false;
-  if (kept_.empty()) {
-    if (!Take(&piece, /*last=*/false)) return false;
-    kept_.assign(piece.data(), piece.size());
-    return true;
-  }
   kept_.append(piece.data(), piece.size());
   absl::string_view text = kept_;
   if (!Take(&text, /*last=*/false)) return false;

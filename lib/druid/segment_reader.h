@@ -58,7 +58,7 @@ class SegmentReader {
   const Sink sink_;
   const std::unique_ptr<Parser> parser_;
   At at_ = At::kStart;
-  std::string kept_;         // an element's beginning
+  std::string kept_;         // what no element was made of yet: at most one's beginning
   size_t try_again_at_ = 0;  // bytes of it that are worth another attempt
   int64_t count_ = 0;
   std::string reason_;
