@@ -41,6 +41,10 @@ absl::StatusOr<Row> ReadRow(const RowSet& set, const std::string& line) {
 
 }  // namespace
 
+DeepStorage::DeepStorage(const std::string& folder) {
+  if (!folder.empty()) folder_ = fs::absolute(folder).string();
+}
+
 absl::Status DeepStorage::Push(Segment& segment) const {
   segment.file =
       absl::StrCat(folder_.empty() ? kNowhere : folder_, "/", segment.datasource, "/",

@@ -13,7 +13,7 @@ namespace interlock::simulator {
 class DeepStorage {
  public:
   // Without a folder paths are made, and no files.
-  explicit DeepStorage(std::string folder) : folder_(std::move(folder)) {}
+  explicit DeepStorage(const std::string& folder);
 
   // Gives the segment its file and loadSpec, as local deep storage lays them out, and
   // writes its rows. UNAVAILABLE where they can't be.
@@ -28,7 +28,7 @@ class DeepStorage {
   absl::Status Remove(const Segment& segment) const;
 
  private:
-  std::string folder_;
+  std::string folder_;  // absolute, or ""
 };
 
 }  // namespace interlock::simulator

@@ -24,6 +24,7 @@ using interlock::simulator::SimulatorOptions;
 constexpr char kUsage[] =
     "usage: interlock-simulator [--port N] [--version 33.0.0|28.0.0] [--deep-storage DIR]\n"
     "         [--state FILE] [--task-seconds S] [--slots N] [--load-seconds S] [--poll-seconds S]\n"
+    "         [--mark-overshadowed-seconds S]\n"
     "--state keeps what it knows in a file, and wants --deep-storage for the rows.\n"
     "Port 0, the default, takes a free one. /simulator/... on the same port switches\n"
     "faults on and shows what was asked (lib/simulator/control.h).\n";
@@ -44,6 +45,12 @@ bool ReadOption(const std::string& name, const std::string& value, SimulatorOpti
   if (name == "task-seconds") return ReadSeconds(value, options.world.task_duration);
   if (name == "load-seconds") return ReadSeconds(value, options.world.load_delay);
   if (name == "poll-seconds") return ReadSeconds(value, options.world.poll_period);
+  if (name == "mark-overshadowed-seconds") {
+    Moment after{0};
+    if (!ReadSeconds(value, after)) return false;
+    options.world.mark_overshadowed_after = after;
+    return true;
+  }
   if (name == "version") {
     options.version = value;
     return true;
