@@ -110,32 +110,32 @@ class Supervision {
   nanoseconds kill_at_{0};
 };
 
-// Something that the server runs under the lease goes on without us: then it keeps it.
+// The states in which a backfill still acts under its lease.
+constexpr v1::Backfill::State kUnfinished[] = {
+    v1::Backfill::PENDING,    v1::Backfill::RUNNING,         v1::Backfill::PAUSED,
+    v1::Backfill::CANCELLING, v1::Backfill::NEEDS_ATTENTION, v1::Backfill::ROLLING_BACK};
+
+// A backfill that was submitted under the lease may go on without us: then it keeps it, and
+// the server renews. Where that can't be known now, the lease is given back: the server
+// itself lets nothing go that a task may still write to.
 bool StillUsed(Session& session, const client::Reservation& lease) {
-  v1::GetReservationRequest request;
-  request.set_reservation_id(lease.id());
-  v1::GetReservationResponse reply;
-  const auto status =
-      session.calls.Call("Reservations.GetReservation", request, reply, kReleaseTimeout);
-  if (!status.ok() || reply.reservation().backfill_id().empty()) return false;
-  v1::GetBackfillRequest of;
-  of.set_backfill_id(reply.reservation().backfill_id());
-  of.set_page_size(1);
-  v1::GetBackfillResponse backfill;
-  if (!session.calls.Call("Backfills.GetBackfill", of, backfill, kReleaseTimeout).ok()) {
-    return false;
-  }
-  switch (backfill.backfill().state()) {
-    case v1::Backfill::DONE:
-    case v1::Backfill::FAILED:
-    case v1::Backfill::CANCELLED:
-    case v1::Backfill::ROLLED_BACK:
+  v1::ListBackfillsRequest request;
+  request.set_datasource(lease.grant().reservation().datasource());
+  for (const auto state : kUnfinished) request.add_states(state);
+  do {
+    v1::ListBackfillsResponse page;
+    if (!session.calls.Call("Backfills.ListBackfills", request, page, kReleaseTimeout).ok()) {
       return false;
-    default:
-      session.Complain(absl::StrCat("backfill ", of.backfill_id(),
+    }
+    for (const v1::Backfill& backfill : page.backfills()) {
+      if (backfill.reservation_id() != lease.id()) continue;
+      session.Complain(absl::StrCat("note: backfill ", backfill.backfill_id(),
                                     " goes on and keeps reservation ", lease.id()));
       return true;
-  }
+    }
+    request.set_page_token(page.next_page_token());
+  } while (!request.page_token().empty());
+  return false;
 }
 
 void GiveBack(Session& session, client::Reservation& lease) {

@@ -29,8 +29,7 @@ struct Lending : Console {
   const SystemClock real;
   std::chrono::milliseconds ttl{60'000};
   absl::Status renewal = absl::OkStatus();
-  std::string backfill_id;
-  v1::Backfill::State backfill = v1::Backfill::RUNNING;
+  std::string backfill_under;  // reservation of the one backfill that is unfinished
 
   Lending() {
     calls.On<v1::ReserveIntervalRequest, v1::ReserveIntervalResponse>(
@@ -43,16 +42,15 @@ struct Lending : Console {
           Fill(*reply.mutable_reservation());
           return renewal;
         });
-    calls.On<v1::GetReservationRequest, v1::GetReservationResponse>(
-        "Reservations.GetReservation", [this](const auto&, auto& reply) {
-          Fill(*reply.mutable_reservation());
-          return absl::OkStatus();
-        });
     calls.On<v1::ReleaseReservationRequest, v1::ReleaseReservationResponse>(
         kRelease, [](const auto&, auto&) { return absl::OkStatus(); });
-    calls.On<v1::GetBackfillRequest, v1::GetBackfillResponse>(
-        "Backfills.GetBackfill", [this](const auto&, auto& reply) {
-          reply.mutable_backfill()->set_state(backfill);
+    calls.On<v1::ListBackfillsRequest, v1::ListBackfillsResponse>(
+        "Backfills.ListBackfills", [this](const auto& request, auto& reply) {
+          EXPECT_EQ(request.datasource(), "ds");
+          EXPECT_GT(request.states_size(), 0);
+          auto* backfill = reply.add_backfills();
+          backfill->set_backfill_id("b-1");
+          backfill->set_reservation_id(backfill_under);
           return absl::OkStatus();
         });
   }
@@ -60,7 +58,7 @@ struct Lending : Console {
   void Fill(v1::Reservation& reservation) const {
     reservation.set_reservation_id("r-1");
     reservation.set_fencing_token(7);
-    reservation.set_backfill_id(backfill_id);
+    reservation.set_datasource("ds");
     for (auto* duration : {reservation.mutable_remaining(), reservation.mutable_ttl()}) {
       duration->set_seconds(ttl.count() / 1000);
       duration->set_nanos(static_cast<int32_t>(ttl.count() % 1000) * 1'000'000);
@@ -182,11 +180,11 @@ TEST(ReserveCommand, ThatDoesNotRunSaysWhy) {
 
 TEST(ReserveCommand, ABackfillThatGoesOnKeepsTheLease) {
   Lending server;
-  server.backfill_id = "b-1";
+  server.backfill_under = "r-1";
   EXPECT_EQ(server.Under("exit 0"), 0);
   EXPECT_EQ(server.calls.count(kRelease), 0);
   EXPECT_THAT(server.err, HasSubstr("backfill b-1 goes on and keeps reservation r-1"));
-  server.backfill = v1::Backfill::DONE;
+  server.backfill_under = "r-2";
   EXPECT_EQ(server.Under("exit 0"), 0);
   EXPECT_EQ(server.calls.count(kRelease), 1);
 }
