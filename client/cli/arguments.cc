@@ -107,6 +107,10 @@ class ArgumentsParser {
     return known;
   }
 
+  static bool IsGlobal(const Flag& flag) {
+    return &flag >= GlobalFlags().data() && &flag < GlobalFlags().data() + GlobalFlags().size();
+  }
+
   absl::Status UnknownFlag(const std::string& shown, const std::string& name) const {
     std::vector<std::string> names;
     for (const Flag* flag : Known()) names.emplace_back(flag->name);
@@ -127,6 +131,8 @@ class ArgumentsParser {
     if (!is_long && name == "h") name = "help";
     for (const Flag* flag : Known()) {
       if (name != flag->name) continue;
+      // Of a global one the last counts, so that a wrapper's can be overridden.
+      if (IsGlobal(*flag)) read_.flags_.erase(name);
       if (equals != std::string::npos) return Set(*flag, shown, word.substr(equals + 1), true);
       if (flag->value == nullptr) return Set(*flag, shown, "", false);
       if (at_ + 1 >= words_.size() || absl::StartsWith(words_[at_ + 1], "--")) {

@@ -103,9 +103,7 @@ absl::StatusOr<int> RunDrop(Session& session) {
     if (!status.ok()) return status;
   }
   v1::DropAndKillResponse reply;
-  if (absl::Status status = session.Call(session.verb.method, request, reply); !status.ok()) {
-    return status;
-  }
+  if (absl::Status status = CallOnce(session, request, reply); !status.ok()) return status;
   if (request.validate_only()) return PrintPlan(session, reply);
   if (!session.arguments.Given("wait")) {
     session.Print(reply, session.verb.view);

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "absl/time/time.h"
 #include "lib/time/duration.h"
 #include "lib/time/status_reason.h"
@@ -29,6 +30,15 @@ std::string MessageOf(const absl::Status& status, const std::string& reason,
   return message;
 }
 
+// What of `text` the line does not say yet, by its parts between semicolons: a message often
+// has the first fault in it, without what would do.
+std::string Unsaid(const std::string& line, const std::string& text) {
+  std::vector<std::string> parts = absl::StrSplit(text, "; ");
+  size_t said = 0;
+  while (said < parts.size() && absl::StrContains(line, parts[said])) ++said;
+  return absl::StrJoin(parts.begin() + static_cast<std::ptrdiff_t>(said), parts.end(), "; ");
+}
+
 // Adds `part` unless it was said before.
 void Say(std::string& line, const std::string& part) {
   if (!part.empty() && !absl::StrContains(line, part)) absl::StrAppend(&line, "; ", part);
@@ -41,10 +51,11 @@ std::string ErrorLine(const absl::Status& status, const std::string& address) {
   if (reason.empty()) reason = absl::StatusCodeToString(status.code());
   std::string line = absl::StrCat(reason, ": ", MessageOf(status, reason, address));
   for (const Fault& fault : FaultsOf(status)) {
-    std::string part = fault.found;
-    if (!fault.would_do.empty()) absl::StrAppend(&part, ", ", fault.would_do);
-    if (absl::StrContains(line, part)) continue;
-    Say(line, absl::StrCat(fault.pointer, fault.pointer.empty() ? "" : ": ", part));
+    const std::string text =
+        fault.would_do.empty() ? fault.found : absl::StrCat(fault.found, "; ", fault.would_do);
+    const std::string unsaid = Unsaid(line, text);
+    const bool begun = unsaid != text || fault.pointer.empty();
+    Say(line, begun ? unsaid : absl::StrCat(fault.pointer, ": ", text));
   }
   for (const Blocker& blocker : BlockersOf(status)) {
     if (absl::StrContains(line, blocker.description)) continue;

@@ -1,5 +1,6 @@
 #include "client/cli/field_text.h"
 
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -162,8 +163,9 @@ std::string FieldText(const Message& message, const std::string& path) {
   std::vector<std::string> elements;
   const int size = message.GetReflection()->FieldSize(message, field);
   for (int at = 0; at < size; ++at) {
-    elements.push_back(FieldText(message.GetReflection()->GetRepeatedMessage(message, field, at),
-                                 path.substr(dot + 1)));
+    std::string element = FieldText(message.GetReflection()->GetRepeatedMessage(message, field, at),
+                                    path.substr(dot + 1));
+    if (!element.empty()) elements.push_back(std::move(element));
   }
   return absl::StrJoin(elements, ", ");
 }

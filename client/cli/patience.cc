@@ -9,8 +9,8 @@
 namespace interlock::cli {
 namespace {
 
-// Longer than any restart or failover takes that needs no person.
-constexpr absl::Duration kLongestAway = absl::Minutes(5);
+// How long a call is repeated: a restart takes a second or two.
+constexpr absl::Duration kLongestRestart = absl::Seconds(5);
 constexpr absl::Duration kBetweenTries = absl::Milliseconds(500);
 // Between two looks: a tenth of what it has taken so far, within these.
 constexpr absl::Duration kShortestPause = absl::Milliseconds(200);
@@ -18,7 +18,8 @@ constexpr absl::Duration kLongestPause = absl::Seconds(5);
 
 }  // namespace
 
-Patience::Patience(Session& session) : session_(session), begun_(session.clock.Monotonic()) {}
+Patience::Patience(Session& session, absl::Duration longest_away)
+    : session_(session), longest_away_(longest_away), begun_(session.clock.Monotonic()) {}
 
 absl::Duration Patience::left() const {
   if (!session_.bounded_wait) return absl::InfiniteDuration();
@@ -38,7 +39,7 @@ absl::Status Patience::Again(const absl::Status& failed) {
   if (!absl::IsUnavailable(failed) && !absl::IsDeadlineExceeded(failed)) return failed;
   const auto now = session_.clock.Monotonic();
   if (!away_since_.has_value()) away_since_ = now;
-  if (absl::FromChrono(now - *away_since_) >= kLongestAway) return failed;
+  if (absl::FromChrono(now - *away_since_) >= longest_away_) return failed;
   session_.pause(std::min(kBetweenTries, left()));
   return absl::OkStatus();
 }
@@ -49,6 +50,17 @@ absl::Status Patience::Pause() {
   if (left() <= absl::ZeroDuration()) return Over();
   session_.pause(std::min(std::clamp(taken / 10, kShortestPause, kLongestPause), left()));
   return absl::OkStatus();
+}
+
+absl::Status CallOnce(Session& session, const google::protobuf::Message& request,
+                      google::protobuf::Message& reply) {
+  const bool repeatable = session.arguments.Given("wait") && session.arguments.Given("request-id");
+  Patience patience(session, repeatable ? kLongestRestart : absl::ZeroDuration());
+  while (true) {
+    const absl::Status status = session.Call(session.verb.method, request, reply);
+    if (status.ok()) return status;
+    if (const absl::Status ended = patience.Again(status); !ended.ok()) return ended;
+  }
 }
 
 }  // namespace interlock::cli

@@ -14,7 +14,9 @@ namespace interlock::cli {
 // hours. One for each waiting; counts on the session's monotonic clock.
 class Patience {
  public:
-  explicit Patience(Session& session);
+  // `longest_away`: how long a server may be away before its absence is an answer. The
+  // default is longer than any restart or failover that needs no person.
+  explicit Patience(Session& session, absl::Duration longest_away = absl::Minutes(5));
 
   // What --timeout leaves of the waiting; infinite where it was not given.
   absl::Duration left() const;
@@ -34,8 +36,15 @@ class Patience {
   absl::Status Over() const;
 
   Session& session_;
+  const absl::Duration longest_away_;
   const std::chrono::nanoseconds begun_;
   std::optional<std::chrono::nanoseconds> away_since_;
 };
+
+// The session's own method. With --wait and a --request-id, which makes it safe, it is
+// repeated for a few seconds where the server is away: a restart between the call and the
+// waiting is no more of an error than one in the middle of it.
+absl::Status CallOnce(Session& session, const google::protobuf::Message& request,
+                      google::protobuf::Message& reply);
 
 }  // namespace interlock::cli

@@ -72,7 +72,9 @@ absl::Status Session::Call(const std::string& method, const google::protobuf::Me
 
 void Session::Print(const google::protobuf::Message& reply, const std::vector<Section>& view) {
   if (output == Output::kTable) {
-    out << TableText(reply, view) << std::flush;
+    const std::string text = TableText(reply, view);
+    if (text.empty()) Tell(view.empty() ? "done" : "none");
+    out << text << std::flush;
   } else {
     PrintLine(JsonText(reply));
   }

@@ -3,8 +3,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/cli/exit_code.h"
+#include "client/cli/field_text.h"
 #include "client/cli/follow_backfill.h"
 #include "client/cli/lease_flags.h"
+#include "client/cli/patience.h"
 #include "client/cli/session.h"
 #include "client/cli/verb_tables.h"
 #include "client/cli/views.h"
@@ -58,9 +60,8 @@ absl::StatusOr<v1::SubmitBackfillRequest> Request(Session& session) {
 std::string Headline(const v1::BackfillPlan& plan) {
   return absl::StrCat(
       plan.datasource(), ": ", plan.units_size(), " task(s) over ", plan.partitions_size(),
-      " partition(s) of ", plan.granularity().period(),
-      plan.granularity().time_zone().empty() ? ""
-                                             : absl::StrCat(" in ", plan.granularity().time_zone()),
+      " partition(s)", plan.granularity().period().empty() ? "" : " of ",
+      FieldText(plan, "granularity"),
       plan.job().empty() ? "" : absl::StrCat(", job ", plan.job(), "@", plan.job_version()),
       "; plan revision ", plan.plan_revision(), "\n");
 }
@@ -105,9 +106,7 @@ absl::StatusOr<int> RunSubmit(Session& session) {
   auto request = Request(session);
   if (!request.ok()) return request.status();
   v1::SubmitBackfillResponse reply;
-  if (absl::Status status = session.Call(session.verb.method, *request, reply); !status.ok()) {
-    return status;
-  }
+  if (absl::Status status = CallOnce(session, *request, reply); !status.ok()) return status;
   if (request->validate_only()) return PrintPlan(session, reply);
   if (!session.arguments.Given("wait")) {
     session.Print(reply, session.verb.view);

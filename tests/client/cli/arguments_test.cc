@@ -77,6 +77,11 @@ TEST(Arguments, SomeFlagsMayRepeat) {
   EXPECT_EQ(read->All("interval"), (std::vector<std::string>{"a", "b"}));
 }
 
+TEST(Arguments, OfAGlobalFlagTheLastCounts) {
+  EXPECT_EQ(Parse({"-o", "json", "status", "-o", "table"})->All("output"),
+            std::vector<std::string>{"table"});
+}
+
 TEST(Arguments, WithHelpNothingIsMissing) {
   EXPECT_EQ(Parse({"reserve", "--help"})->verb()->words, std::string("reserve"));
   EXPECT_EQ(Parse({"drops", "-h"})->group(), "drops");

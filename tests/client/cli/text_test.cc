@@ -111,8 +111,19 @@ TEST(ErrorLine, NamesEachFaultWithItsPlace) {
   AddFault(status, "/spec/ioConfig/appendToExisting", "is true", "set it to false");
   AddFault(status, "/spec/dataSchema/dataSource", "is missing", "");
   EXPECT_EQ(ErrorLine(status, ""),
-            "SPEC_INVALID: the spec has 2 faults; /spec/ioConfig/appendToExisting: is true, set it "
+            "SPEC_INVALID: the spec has 2 faults; /spec/ioConfig/appendToExisting: is true; set it "
             "to false; /spec/dataSchema/dataSource: is missing");
+}
+
+TEST(ErrorLine, WhatTheMessageSaysOfTheFirstFaultIsNotSaidAgain) {
+  absl::Status status = WithReason(
+      absl::InvalidArgumentError("the spec has 1 fault: /intervals splits an hour: rows are lost"),
+      "SPEC_INVALID");
+  // As it comes over the wire: what would do is behind the semicolon.
+  AddFault(status, "/intervals", "splits an hour: rows are lost; widen it to 12/15", "");
+  EXPECT_EQ(ErrorLine(status, ""),
+            "SPEC_INVALID: the spec has 1 fault: /intervals splits an hour: rows are lost; widen "
+            "it to 12/15");
 }
 
 TEST(ErrorLine, NamesEachHolderOnceAndWhenToTryAgain) {

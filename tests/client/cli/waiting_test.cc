@@ -120,6 +120,23 @@ TEST(SubmitWait, GivesUpOnAServerThatStaysAway) {
   EXPECT_LT(server.clock.Monotonic() - begun, std::chrono::minutes(6));
 }
 
+TEST(SubmitWait, ACallThatIsSafeToRepeatBearsARestart) {
+  OneBackfill server;
+  int calls = 0;
+  server.calls.On<v1::SubmitBackfillRequest, v1::SubmitBackfillResponse>(
+      "IngestionCoordinator.SubmitBackfill", [&](const auto& request, auto& reply) {
+        EXPECT_EQ(request.request_id(), calls < 3 ? "r" : "");
+        reply.mutable_backfill()->set_backfill_id("b-1");
+        return ++calls == 3 ? absl::OkStatus() : Away();
+      });
+  auto words = kSubmit;
+  words.insert(words.end(), {"--request-id", "r"});
+  EXPECT_EQ(server.Run(words), 0) << server.err;
+  EXPECT_EQ(calls, 3);
+  EXPECT_EQ(server.Run(kSubmit), 3);
+  EXPECT_EQ(calls, 4);
+}
+
 TEST(SubmitWait, ATimeoutThatWasGivenEndsTheWaiting) {
   OneBackfill server;
   server.state = v1::Backfill::RUNNING;
