@@ -1,5 +1,9 @@
 #include "server/drop_options.h"
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "server/conversions/time.h"
 
 namespace interlock::server {
@@ -13,7 +17,7 @@ drop::Options DropOptions(const config::v1::ServerConfig& config) {
   options.max_window = FromProto(drops.max_window());
   options.floor = FromProto(drops.floor());
   for (const auto& own : drops.datasource_floors()) {
-    options.datasource_floors[own.datasource_pattern()] = FromProto(own.floor());
+    options.datasource_floors.push_back({own.datasource_pattern(), FromProto(own.floor())});
   }
   options.require_approval = drops.require_approval();
   options.max_segments_per_kill = drops.max_segments_per_kill();
@@ -23,10 +27,12 @@ drop::Options DropOptions(const config::v1::ServerConfig& config) {
 }
 
 std::shared_ptr<const drop::StorageProbe> DropProbe(const config::v1::Drops& config) {
+  std::vector<std::string> folders;
   for (const auto& probe : config.storage_probes()) {
-    if (!probe.local_path().empty()) return std::make_shared<drop::LocalProbe>();
+    if (!probe.local_path().empty()) folders.push_back(probe.local_path());
   }
-  return nullptr;
+  if (folders.empty()) return nullptr;
+  return std::make_shared<drop::LocalProbe>(std::move(folders));
 }
 
 }  // namespace interlock::server

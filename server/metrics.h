@@ -28,7 +28,6 @@ class Metrics {
   prometheus::Family<prometheus::Gauge>& backfill_partitions;        // datasource, state
   prometheus::Family<prometheus::Gauge>& drops;                      // datasource, state
   prometheus::Family<prometheus::Counter>& kill_failures;            // datasource, reason
-  prometheus::Family<prometheus::Gauge>& orphan_segments;            // datasource
   prometheus::Family<prometheus::Counter>& druid_requests;           // endpoint, result
   prometheus::Family<prometheus::Histogram>& druid_request_seconds;  // endpoint
   prometheus::Family<prometheus::Gauge>& druid_up;                   // service

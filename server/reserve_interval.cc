@@ -15,7 +15,6 @@ namespace interlock::server {
 namespace {
 
 std::string ResultOf(const absl::Status& status) {
-  if (status.ok()) return "granted";
   const std::string reason = ReasonOf(status);
   return reason.empty() ? absl::StatusCodeToString(status.code()) : reason;
 }
@@ -24,7 +23,16 @@ std::string ResultOf(const absl::Status& status) {
 
 ReserveIntervalCall::ReserveIntervalCall(store::Store& store, Metrics& metrics,
                                          lease::Limits limits, absl::Duration default_ttl)
-    : store_(store), metrics_(metrics), limits_(limits), default_ttl_(default_ttl) {}
+    : store_(store),
+      metrics_(metrics),
+      limits_(limits),
+      default_ttl_(default_ttl),
+      granted_(metrics.reservation_requests.Add({{"result", "granted"}})) {}
+
+void ReserveIntervalCall::Count(const absl::Status& status) {
+  if (status.ok()) return granted_.Increment();
+  metrics_.reservation_requests.Add({{"result", ResultOf(status)}}).Increment();
+}
 
 absl::StatusOr<lease::ReserveRequest> ReserveIntervalCall::Validate(
     const grpc::CallbackServerContext& context, const v1::ReserveIntervalRequest& request,
@@ -74,7 +82,7 @@ grpc::ServerUnaryReactor* ReserveIntervalCall::Call(grpc::CallbackServerContext*
   const auto begun = std::chrono::steady_clock::now();
   auto reserve = Validate(*context, *request, *response);
   if (!reserve.ok()) {
-    metrics_.reservation_requests.Add({{"result", ResultOf(reserve.status())}}).Increment();
+    Count(reserve.status());
     reactor->Finish(ToGrpc(reserve.status()));
     return reactor;
   }
@@ -92,7 +100,7 @@ grpc::ServerUnaryReactor* ReserveIntervalCall::Call(grpc::CallbackServerContext*
         }
         const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begun;
         metrics_.reservation_latency_seconds.Observe(taken.count());
-        metrics_.reservation_requests.Add({{"result", ResultOf(grant.status())}}).Increment();
+        Count(grant.status());
         reactor->Finish(ToGrpc(grant.status()));
       });
   return reactor;

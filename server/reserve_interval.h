@@ -27,10 +27,13 @@ class ReserveIntervalCall {
   void Plan(const lease::ReserveRequest& request, grpc::ServerUnaryReactor* reactor,
             v1::ReserveIntervalResponse* response);
 
+  void Count(const absl::Status& status);
+
   store::Store& store_;
   Metrics& metrics_;
   const lease::Limits limits_;
   const absl::Duration default_ttl_;
+  prometheus::Counter& granted_;  // held: a look-up by labels costs more than a grant's rest
 };
 
 }  // namespace interlock::server
