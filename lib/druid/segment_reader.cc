@@ -35,7 +35,8 @@ class SegmentReader::Parser {
 
   // One element at the front of `text`; `used` says how long it was. A NUL follows the
   // text: that is where the parser stops, and how it is told that all of it was read.
-  // An error before the end is one whatever comes; an error at the end may only be early.
+  // An error before the end is one whatever comes; an error at the end may only be early
+  // (even the handler's: it may have seen half of a number).
   Result Parse(absl::string_view text, size_t* used) {
     handler_.Begin();
     DepthLimit<SegmentHandler> limited(handler_, kMaxDepth);
@@ -44,9 +45,7 @@ class SegmentReader::Parser {
     const rapidjson::ParseResult result = reader_.Parse<kParseFlags>(stream, limited);
     *used = stream.Tell();
     if (result.IsError()) {
-      if (*used == text.size() && result.Code() != rapidjson::kParseErrorTermination) {
-        return Result::kCut;
-      }
+      if (*used == text.size() && !limited.too_deep()) return Result::kCut;
       reason_ = limited.too_deep()          ? absl::StrCat("nested deeper than ", kMaxDepth)
                 : handler_.reason().empty() ? rapidjson::GetParseError_En(result.Code())
                                             : handler_.reason();

@@ -262,6 +262,14 @@ TEST(SegmentReader, ElementsInCrumbsCostNoMoreThanTwice) {
   EXPECT_EQ(ReadPieces(text, 1).reason, "");
 }
 
+TEST(SegmentReader, HalfANumberIsNotTakenForTheNumber) {
+  SegmentReader reader(SegmentReader::Shape::kSegments, [](UnusedSegment&) {});
+  // Alone, the first half would be a fault already.
+  ASSERT_TRUE(reader.Feed(R"([{"dataSource":"d","size":9999999999999999999)"));
+  EXPECT_FALSE(reader.Feed(std::string(200, '9') + "}]"));
+  EXPECT_THAT(reader.reason(), HasSubstr("a size of 99999999999999999999999"));
+}
+
 TEST(SegmentReader, NothingIsReadAfterAFault) {
   int rows = 0;
   SegmentReader reader(SegmentReader::Shape::kSegments, [&](UnusedSegment&) { ++rows; });
