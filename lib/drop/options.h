@@ -3,12 +3,21 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
+#include <vector>
 
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 
 namespace interlock::drop {
+
+// Whether `name` fits `pattern`, in which `*` stands for any characters.
+bool FitsPattern(absl::string_view pattern, absl::string_view name);
+
+struct DatasourceFloor {
+  std::string pattern;  // as FitsPattern has it
+  absl::Duration floor;
+};
 
 struct Options {
   // druid.access is OBSERVE: plans are made, nothing is asked for.
@@ -18,7 +27,8 @@ struct Options {
   absl::Duration max_window = absl::Hours(24 * 365);
   // Nothing whose end is younger is ever killed.
   absl::Duration floor = absl::Hours(24 * 14);
-  std::map<std::string, absl::Duration> datasource_floors;
+  // Higher or lower ones; the first that fits counts.
+  std::vector<DatasourceFloor> datasource_floors;
   bool require_approval = false;
   // Only segments of neighbouring partitions are put into one kill task, and never so
   // that it could reach more (kill.h).
@@ -40,10 +50,7 @@ struct Options {
   // Of the reservations that drops take.
   absl::Duration lease_ttl = absl::Minutes(10);
 
-  absl::Duration FloorOf(const std::string& datasource) const {
-    const auto own = datasource_floors.find(datasource);
-    return own == datasource_floors.end() ? floor : own->second;
-  }
+  absl::Duration FloorOf(const std::string& datasource) const;
 };
 
 // Limits that hold everywhere.

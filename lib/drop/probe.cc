@@ -1,11 +1,22 @@
 #include "lib/drop/probe.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
 #include "rapidjson/document.h"
 
 namespace interlock::drop {
+namespace {
+
+// By whole components, with `..` resolved by name.
+bool Inside(const std::filesystem::path& folder, const std::filesystem::path& path) {
+  const std::filesystem::path relative =
+      path.lexically_normal().lexically_relative(folder.lexically_normal());
+  return !relative.empty() && *relative.begin() != "..";
+}
+
+}  // namespace
 
 std::optional<bool> LocalProbe::Exists(const std::string& load_spec) const {
   rapidjson::Document document;
@@ -16,8 +27,12 @@ std::optional<bool> LocalProbe::Exists(const std::string& load_spec) const {
   if (type == document.MemberEnd() || !type->value.IsString()) return std::nullopt;
   if (std::string(type->value.GetString()) != "local") return std::nullopt;
   if (path == document.MemberEnd() || !path->value.IsString()) return std::nullopt;
+  const std::filesystem::path file(path->value.GetString());
+  const bool seen = std::any_of(folders_.begin(), folders_.end(),
+                                [&](const std::string& folder) { return Inside(folder, file); });
+  if (!seen) return std::nullopt;
   std::error_code error;
-  const bool exists = std::filesystem::exists(path->value.GetString(), error);
+  const bool exists = std::filesystem::exists(file, error);
   // "No such file" is an answer; "not allowed to look" is none.
   return error ? std::nullopt : std::optional<bool>(exists);
 }

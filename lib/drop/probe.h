@@ -9,6 +9,8 @@
 
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace interlock::drop {
 
@@ -20,10 +22,15 @@ class StorageProbe {
   virtual std::optional<bool> Exists(const std::string& load_spec) const = 0;
 };
 
-// loadSpecs of type "local": a path on a disk that this process sees, too.
+// loadSpecs of type "local" whose path lies in one of the given folders: those are known
+// to be seen by this process as Druid sees them.
 class LocalProbe : public StorageProbe {
  public:
+  explicit LocalProbe(std::vector<std::string> folders) : folders_(std::move(folders)) {}
   std::optional<bool> Exists(const std::string& load_spec) const override;
+
+ private:
+  const std::vector<std::string> folders_;
 };
 
 }  // namespace interlock::drop

@@ -84,6 +84,9 @@ class Life {
       EXPECT_EQ(row.phase, Phase::kKilled) << row.id;
       EXPECT_FALSE(Orphaned(row)) << row.id;
     }
+    for (const Note& note : detail->drop.notes) {
+      EXPECT_EQ(note.reason, "ROWS_NOT_PROVABLE") << "our own calls are not somebody else's";
+    }
     EXPECT_EQ(LeftOfManifest(), 0u);
     EXPECT_EQ(site_.FilesLeft(), static_cast<int>(others_.size()));
     ExpectOneTaskPerKill(*detail);

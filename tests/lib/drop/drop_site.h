@@ -70,7 +70,7 @@ class DropSite {
     WorkerOptions own;
     own.call_deadline = kCallDeadline;
     own.nonce = [this] { return absl::StrCat("nonce-", ++nonces_); };
-    own.probe = std::make_shared<LocalProbe>();
+    own.probe = std::make_shared<LocalProbe>(std::vector<std::string>{folder_.string()});
     own.on_kill_failure = [this](const Drop&, const std::string& why) {
       kill_failures.push_back(why);
     };

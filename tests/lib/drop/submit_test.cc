@@ -74,7 +74,7 @@ TEST_F(SubmitDropTest, RefusesDataYoungerThanTheFloorAndOneThatWasRaised) {
   DropRequest request = site_.Request(kHour13);
   request.floor = absl::Hours(24 * 36);
   EXPECT_EQ(Refusal(request, absl::StatusCode::kFailedPrecondition), "YOUNGER_THAN_FLOOR");
-  site_.options().datasource_floors[kClicks] = absl::Hours(24 * 36);
+  site_.options().datasource_floors = {{"other*", absl::Hours(1)}, {"cl*s", absl::Hours(24 * 36)}};
   site_.Restart();
   EXPECT_EQ(Refusal(site_.Request(kHour13), absl::StatusCode::kFailedPrecondition),
             "YOUNGER_THAN_FLOOR");
