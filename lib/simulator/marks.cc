@@ -27,10 +27,11 @@ std::vector<Segment*> Matching(World& world, const std::string& datasource,
 
 int64_t MarkUnused(World& world, const std::string& datasource, const MarkFilter& filter) {
   int64_t counted = 0;
+  const Instant now = world.MarkTime();
   for (Segment* segment : Matching(world, datasource, filter)) {
     const bool by_id = filter.ids.has_value();
     if (!segment->used && world.traits.marks_count_changes && !by_id) continue;
-    world.segments.Mark(*segment, false, world.now());
+    world.segments.Mark(*segment, false, now);
     ++counted;
   }
   if (counted > 0) world.SegmentsChanged(datasource);
@@ -45,9 +46,10 @@ int64_t MarkUsed(World& world, const std::string& datasource, const MarkFilter& 
   }
   const std::vector<Slice> visible = VisibleSlices(all);
   int64_t changed = 0;
+  const Instant now = world.MarkTime();
   for (Segment* segment : matching) {
     if (segment->used || Overshadowed(*segment, visible)) continue;
-    world.segments.Mark(*segment, true, world.now());
+    world.segments.Mark(*segment, true, now);
     ++changed;
   }
   if (changed > 0) world.SegmentsChanged(datasource);
@@ -57,7 +59,7 @@ int64_t MarkUsed(World& world, const std::string& datasource, const MarkFilter& 
 bool MarkOne(World& world, const std::string& datasource, const std::string& id, bool used) {
   Segment* segment = world.segments.Find(datasource, id);
   if (segment == nullptr) return false;
-  world.segments.Mark(*segment, used, world.now());
+  world.segments.Mark(*segment, used, world.MarkTime());
   world.SegmentsChanged(datasource);
   return true;
 }

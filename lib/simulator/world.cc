@@ -6,6 +6,12 @@
 #include "absl/time/time.h"
 
 namespace interlock::simulator {
+namespace {
+
+// A clock that was set back further than this is let show.
+constexpr absl::Duration kMarkSlack = absl::Seconds(1);
+
+}  // namespace
 
 World::World(WorldOptions world_options, Traits world_traits)
     : options(std::move(world_options)),
@@ -71,6 +77,15 @@ void World::SegmentsChanged(const std::string& datasource) {
     Schedule(tick_ + *mark_overshadowed_after,
              [this, datasource] { MarkOvershadowed(datasource); });
   }
+}
+
+Instant World::MarkTime() {
+  Instant at = now_;
+  if (last_mark_ && at <= *last_mark_ && *last_mark_ - at < kMarkSlack) {
+    at = *last_mark_ + absl::Milliseconds(1);
+  }
+  last_mark_ = at;
+  return at;
 }
 
 void World::Poll() {

@@ -59,6 +59,9 @@ class World {
   // Runs `action` at `at`, with the clock standing there.
   void Schedule(Moment at, std::function<void()> action);
 
+  // The date of one call that marks segments: now, and never that of the call before,
+  // since no real Druid does two in one millisecond.
+  Instant MarkTime();
   // After every change of a datasource's segments or rules.
   void SegmentsChanged(const std::string& datasource);
   // What the coordinator's lists show: the segments at the last poll.
@@ -97,6 +100,7 @@ class World {
   std::multimap<Moment, std::function<void()>> scheduled_;
   Snapshot polled_;
   std::optional<Moment> poll_due_;
+  std::optional<Instant> last_mark_;
   Restart restart_;
 };
 

@@ -1,6 +1,7 @@
 // What an ingestion reads, writes, buries and reports.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -201,7 +202,7 @@ TEST(Ingestion, RangesOverInlineInputFail) {
 
 class LocalFiles : public testing::Test {
  protected:
-  LocalFiles() : folder_(testing::TempDir() + "/simulator_local_files") {
+  LocalFiles() : folder_(testing::TempDir() + "simulator_local_files_" + std::to_string(getpid())) {
     std::filesystem::create_directories(folder_);
   }
   ~LocalFiles() override { std::filesystem::remove_all(folder_); }

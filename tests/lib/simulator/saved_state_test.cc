@@ -1,6 +1,7 @@
 // What a simulator that is started again still knows.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -16,7 +17,7 @@ using testing::SizeIs;
 
 class SavedState : public testing::Test {
  protected:
-  SavedState() : folder_(testing::TempDir() + "/simulator_saved_state") {
+  SavedState() : folder_(testing::TempDir() + "simulator_saved_state_" + std::to_string(getpid())) {
     std::filesystem::create_directories(folder_);
   }
   ~SavedState() override { std::filesystem::remove_all(folder_); }

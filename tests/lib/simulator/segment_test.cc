@@ -1,6 +1,7 @@
 // Marks, kills, and what is loaded when.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -56,6 +57,16 @@ TEST(Marks, ByIdCountsAndDatesAnewWhatIsUnusedAlreadyByIntervalDoesNot) {
   EXPECT_EQ(druid.Post(absl::StrCat(kMarks, "markUnused"), interval).body, Changed(0));
   EXPECT_EQ(UnusedDate(druid), date);
   EXPECT_EQ(druid.Post(absl::StrCat(kMarks, "markUnused"), Ids(ids)).body, Changed(1));
+  EXPECT_GT(UnusedDate(druid), date);
+}
+
+TEST(Marks, NoTwoCallsShareADate) {
+  SimulatedDruid druid;
+  druid.Run({.lines = Line(13, 1, "a", 1)});
+  const std::vector<std::string> ids = druid.Used();
+  druid.Post(absl::StrCat(kMarks, "markUnused"), Ids(ids));
+  const std::string date = UnusedDate(druid);
+  druid.Post(absl::StrCat(kMarks, "markUnused"), Ids(ids));
   EXPECT_GT(UnusedDate(druid), date);
 }
 
@@ -205,7 +216,9 @@ class Kills : public testing::Test {
     options.world.deep_storage = folder;
     return options;
   }
-  Kills() : folder_(testing::TempDir() + "/simulator_deep_storage"), druid(WithFiles(folder_)) {}
+  Kills()
+      : folder_(testing::TempDir() + "simulator_deep_storage_" + std::to_string(getpid())),
+        druid(WithFiles(folder_)) {}
   ~Kills() override { std::filesystem::remove_all(folder_); }
 
   size_t Files() const {
