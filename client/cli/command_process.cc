@@ -12,8 +12,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
-extern char** environ;
-
 namespace interlock::cli {
 namespace {
 
@@ -33,6 +31,7 @@ std::vector<std::string> Environment(const std::vector<std::string>& variables) 
 
 std::vector<char*> Pointers(const std::vector<std::string>& texts) {
   std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
   for (const auto& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
   pointers.push_back(nullptr);
   return pointers;

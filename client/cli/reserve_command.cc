@@ -18,6 +18,7 @@
 #include "interlock/v1/backfills.pb.h"
 #include "interlock/v1/reservations.pb.h"
 #include "lib/time/duration.h"
+#include "lib/time/status_reason.h"
 
 namespace interlock::cli {
 namespace {
@@ -153,10 +154,11 @@ client::Reservation::Options Options(Session& session, absl::Duration kill_after
   options.timeout = session.timeout;
   options.events.lost = [&signals](const absl::Status&) { signals.Wake(); };
   options.events.renewal_failed = [&session](const absl::Status& why, absl::Duration left) {
-    session.Complain(
-        absl::StrCat(ErrorLine(why, session.address), "; the lease was not renewed, ",
-                     interlock::FormatDuration(absl::Trunc(left, absl::Milliseconds(100))),
-                     " left to try again"));
+    if (left <= absl::ZeroDuration()) return;  // the loss is told next
+    session.Complain(absl::StrCat(
+        "RENEWAL_FAILED: the lease could not be renewed (", ReasonOf(why), ": ", why.message(),
+        "), ", interlock::FormatDuration(absl::Trunc(left, absl::Milliseconds(100))),
+        " left to try again"));
   };
   return options;
 }

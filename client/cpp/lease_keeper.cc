@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "client/cpp/durations.h"
 #include "client/cpp/status_conversion.h"
 #include "interlock/v1/reservations.pb.h"
 #include "lib/time/duration.h"
@@ -17,16 +18,6 @@ using std::chrono::nanoseconds;
 // One renewal waits no longer than this for its answer: the next try may find a server
 // that has come back.
 constexpr std::chrono::seconds kLongestRenewal{10};
-
-nanoseconds FromProto(const google::protobuf::Duration& duration) {
-  return std::chrono::seconds(duration.seconds()) + nanoseconds(duration.nanos());
-}
-
-void SetProto(nanoseconds duration, google::protobuf::Duration& proto) {
-  const auto whole = std::chrono::duration_cast<std::chrono::seconds>(duration);
-  proto.set_seconds(whole.count());
-  proto.set_nanos(static_cast<int32_t>((duration - whole).count()));
-}
 
 absl::Status DeadlinePassed(const std::string& reservation_id) {
   return WithReason(
@@ -82,7 +73,7 @@ void LeaseKeeper::Renew(nanoseconds now) {
   v1::RenewReservationRequest request;
   request.set_reservation_id(reservation_id_);
   request.set_fencing_token(fencing_token_);
-  SetProto(ttl_, *request.mutable_ttl());
+  ToProto(ttl_, *request.mutable_ttl());
   v1::RenewReservationResponse reply;
   const absl::Status status =
       calls_.Call("Reservations.RenewReservation", request, reply,

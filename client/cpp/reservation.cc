@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "client/cpp/durations.h"
 #include "interlock/v1/reservations.pb.h"
 #include "lib/time/status_reason.h"
 
@@ -16,10 +17,6 @@ using std::chrono::nanoseconds;
 // A machine that slept wakes threads by a clock that slept too: look often enough to
 // notice soon that the lease's clock went on.
 constexpr std::chrono::seconds kLongestNap{1};
-
-nanoseconds FromProto(const google::protobuf::Duration& duration) {
-  return std::chrono::seconds(duration.seconds()) + nanoseconds(duration.nanos());
-}
 
 absl::Status AllHeld(const v1::ReserveIntervalResponse& grant) {
   absl::Status status =
@@ -45,6 +42,7 @@ absl::Status CountAnew(Calls& calls, const Clock& clock, Lease& lease, absl::Dur
   v1::RenewReservationRequest request;
   request.set_reservation_id(lease.reservation_id);
   request.set_fencing_token(lease.fencing_token);
+  ToProto(lease.ttl, *request.mutable_ttl());
   v1::RenewReservationResponse reply;
   const absl::Status status = calls.Call("Reservations.RenewReservation", request, reply, timeout);
   if (status.ok()) lease.remaining = FromProto(reply.reservation().remaining());
@@ -67,7 +65,9 @@ absl::StatusOr<std::unique_ptr<Reservation>> Reservation::Take(
   lease.reservation_id = grant.reservation().reservation_id();
   lease.fencing_token = grant.reservation().fencing_token();
   lease.remaining = FromProto(grant.reservation().remaining());
-  lease.ttl = FromProto(grant.reservation().ttl());
+  // What is left of a fresh grant is its length, where a server does not say it.
+  lease.ttl =
+      grant.reservation().has_ttl() ? FromProto(grant.reservation().ttl()) : lease.remaining;
   if (CountsFromTooEarly(lease, clock.Monotonic())) {
     const absl::Status renewed = CountAnew(calls, clock, lease, options.timeout);
     if (!renewed.ok()) return renewed;

@@ -137,7 +137,7 @@ TEST(Case115, ACommandIsStoppedWithoutAServersWord) {
   server.ttl = std::chrono::milliseconds(400);
   server.renewal = Away();
   EXPECT_EQ(server.Under("sleep 60", "50ms"), 124);
-  EXPECT_THAT(server.err, HasSubstr("the lease was not renewed"));
+  EXPECT_THAT(server.err, HasSubstr("RENEWAL_FAILED: the lease could not be renewed (UNREACHABLE"));
   EXPECT_THAT(server.err, HasSubstr("LEASE_DEADLINE"));
 }
 

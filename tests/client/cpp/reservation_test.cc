@@ -118,6 +118,22 @@ TEST(Reservation, AGrantThatWasWaitedForIsCountedFromItsRenewal) {
   EXPECT_EQ(calls.count(kRenew), 1);
 }
 
+TEST(Reservation, TakesWhatIsLeftForTheLengthWhereAServerDoesNotSayIt) {
+  FakeCalls calls;
+  FakeClock clock;
+  calls.On<v1::ReserveIntervalRequest, v1::ReserveIntervalResponse>(
+      kReserve, [](const auto&, auto& reply) {
+        reply.mutable_reservation()->set_reservation_id("r-1");
+        reply.mutable_reservation()->mutable_remaining()->set_seconds(60);
+        return absl::OkStatus();
+      });
+  Reservation::Options options;
+  options.stop_early = absl::Seconds(11);
+  auto lease = Reservation::Take(calls, clock, {}, options);
+  ASSERT_TRUE(lease.ok()) << lease.status();
+  EXPECT_EQ((*lease)->left(), absl::Seconds(49));
+}
+
 TEST(Reservation, RenewsInTheBackgroundAndTellsItsOwnerOfTheLoss) {
   FakeCalls calls;
   const SystemClock clock;
