@@ -152,7 +152,9 @@ TEST_F(DropOnDruid, KillsOneHourAndNothingElse) {
   const std::string id = Submit(Request(Hour(13)));
   WaitFor(id, State::kMarked);
   // Asked before anything that may outlast the window.
-  if (can().unused_segments_list) EXPECT_THAT(UnusedIds(), SizeIs(2));
+  if (can().unused_segments_list) {
+    EXPECT_THAT(UnusedIds(), SizeIs(2));
+  }
   EXPECT_THAT(UsedIds(), SizeIs(2));
   WaitUntil("queries see no rows", [&] { return Rows(Hour(13)) == 0; });
   if (!can().kill_bounded) {
