@@ -15,15 +15,6 @@
 namespace interlock::lease {
 namespace {
 
-// Every change of a reservation under its datasource's lock, as grants are: on PostgreSQL
-// the row's, here nothing more than an update that changes nothing.
-absl::Status LockOf(store::Transaction& tx, const Key& key) {
-  return tx
-      .Execute("UPDATE lease_datasource SET has_appends = has_appends WHERE number = :number",
-               {key.datasource})
-      .status();
-}
-
 absl::StatusOr<Reservation> Reread(store::Transaction& tx, const Key& key) {
   return Get(tx, IdOf(key));
 }
@@ -82,7 +73,7 @@ absl::StatusOr<Reservation> Renew(store::Transaction& tx, const std::string& id,
   absl::StatusOr<Stored> stored = FindActive(tx, id, token, Act::kRenew);
   if (!stored.ok()) return stored.status();
   const Instant deadline = tx.now() + ttl;
-  status = LockOf(tx, stored->key);
+  status = LockDatasource(tx, stored->key.datasource);
   if (status.ok()) status = SetDeadline(tx, stored->key, deadline);
   if (status.ok()) {
     status =
@@ -100,7 +91,7 @@ absl::StatusOr<Reservation> Release(store::Transaction& tx, const std::string& i
   if (!stored.ok()) return stored.status();
   if (stored->reservation.state == State::kReleased) return Complete(tx, *stored);
   if (!IsActive(*stored, tx.now())) return WhyEnded(tx, *stored, Act::kRenew);
-  absl::Status status = LockOf(tx, stored->key);
+  absl::Status status = LockDatasource(tx, stored->key.datasource);
   if (!status.ok()) return status;
   return End(tx, *stored, State::kReleased, "ReleaseReservation", caller);
 }
@@ -118,7 +109,7 @@ absl::StatusOr<Reservation> ReleaseIntervals(store::Transaction& tx, const std::
   if (!Covers(before->intervals, given_back)) {
     return OutsideReservation(*before, absl::StrJoin(Printed(given_back), ", "));
   }
-  status = LockOf(tx, stored->key);
+  status = LockDatasource(tx, stored->key.datasource);
   if (!status.ok()) return status;
   const std::vector<Interval> kept = Subtract(before->intervals, given_back);
   if (kept.empty()) return End(tx, *stored, State::kReleased, "ReleaseReservation", caller);
@@ -141,7 +132,7 @@ absl::StatusOr<Reservation> ForceRelease(store::Transaction& tx, const std::stri
   if (!stored.ok()) return stored.status();
   if (!stored->has_value()) return UnknownReservation(id);
   if (!IsActive(**stored, tx.now())) return WhyEnded(tx, **stored, Act::kRenew);
-  absl::Status status = LockOf(tx, *key);
+  absl::Status status = LockDatasource(tx, key->datasource);
   if (!status.ok()) return status;
   return End(tx, **stored, State::kForced, "ForceReleaseReservation", caller);
 }

@@ -6,6 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "lib/audit/json_object.h"
 #include "lib/lease/lease_errors.h"
 #include "lib/lease/text_list.h"
@@ -33,13 +34,48 @@ std::string LabelText(const Labels& labels) {
   return absl::StrJoin(labels, ", ", absl::PairFormatter("="));
 }
 
+// Printing instants costs more than the rest of a grant's text: it can wait until somebody
+// reads it.
+std::string InMillis(const std::vector<Interval>& intervals) {
+  std::string text;
+  for (const Interval& interval : intervals) {
+    absl::StrAppend(&text, text.empty() ? "" : ",", interval.start().millis(), "/",
+                    interval.end().millis());
+  }
+  return text;
+}
+
+std::string PrintMillis(absl::string_view text) {
+  std::vector<std::string> printed;
+  for (const absl::string_view interval : absl::StrSplit(text, ',')) {
+    std::vector<std::string> ends;
+    for (const absl::string_view end : absl::StrSplit(interval, '/')) {
+      int64_t millis = 0;
+      if (!absl::SimpleAtoi(end, &millis)) return std::string(text);
+      ends.push_back(Instant::FromMillis(millis).ToString());
+    }
+    printed.push_back(absl::StrJoin(ends, "/"));
+  }
+  return absl::StrJoin(printed, ", ");
+}
+
+// A field's value as people read it.
+std::string Readable(const std::string& field, const std::string& value) {
+  int64_t millis = 0;
+  if (field == "intervals") return PrintMillis(value);
+  if (field == "ttl" && absl::SimpleAtoi(value, &millis)) {
+    return interlock::FormatDuration(absl::Milliseconds(millis));
+  }
+  return value;
+}
+
 using Fields = std::vector<std::pair<std::string, std::string>>;
 
 Fields FieldsOf(const ReserveRequest& request) {
   return {{"datasource", request.datasource},
-          {"intervals", absl::StrJoin(Printed(Condense(request.intervals)), ", ")},
+          {"intervals", InMillis(Condense(request.intervals))},
           {"mode", std::string(NameOf(request.mode))},
-          {"ttl", interlock::FormatDuration(request.ttl)},
+          {"ttl", absl::StrCat(absl::ToInt64Milliseconds(request.ttl))},
           {"purpose", request.purpose},
           {"labels", LabelText(request.labels)},
           {"skip_held", request.skip_held ? "true" : "false"},
@@ -114,7 +150,8 @@ std::vector<std::string> Differences(const std::string& kept, const std::string&
     const std::string then_value = ValueOf(then_texts, name);
     const std::string now_value = ValueOf(now_texts, name);
     if (then_value == now_value) continue;
-    differences.push_back(absl::StrCat(name, " was '", then_value, "', is '", now_value, "'"));
+    differences.push_back(absl::StrCat(name, " was '", Readable(name, then_value), "', is '",
+                                       Readable(name, now_value), "'"));
   }
   return differences;
 }

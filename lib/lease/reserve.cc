@@ -59,30 +59,23 @@ std::vector<Interval> WithoutHeld(const ReserveRequest& request, const std::vect
   return Subtract(asked, Condense(std::move(taken)));
 }
 
-absl::Status NoteAppends(store::Transaction& tx, const DatasourceRow& datasource, Mode mode) {
-  if (mode != Mode::kAppend || datasource.has_appends) return absl::OkStatus();
-  return tx
-      .Execute("UPDATE lease_datasource SET has_appends = 1 WHERE number = :number",
-               {datasource.number})
-      .status();
-}
-
 absl::Status RecordGrant(store::Transaction& tx, const Reservation& reservation,
                          const std::vector<Held>& skipped, const audit::Caller& caller) {
   return audit::Record(tx, {caller, "ReserveInterval", reservation.datasource, reservation.id, "OK",
                             "", DescribeGrant(reservation, skipped)});
 }
 
-absl::StatusOr<Grant> Insert(store::Transaction& tx, const DatasourceRow& datasource,
+absl::StatusOr<Grant> Insert(store::Transaction& tx, DatasourceRow datasource,
                              const ReserveRequest& request, std::vector<Interval> intervals,
                              std::vector<Held> skipped, const audit::Caller& caller) {
+  absl::Status status = TakeToken(tx, datasource, request.mode);
+  if (!status.ok()) return status;
   Stored stored = NewStored(tx.now(), {datasource.number, datasource.token}, request, caller);
   stored.skipped = PackHeld(skipped);
-  absl::Status status = InsertReservation(tx, stored);
+  status = InsertReservation(tx, stored);
   for (const Interval& interval : intervals) {
     if (status.ok()) status = InsertInterval(tx, stored.key, request.mode, {interval, true});
   }
-  if (status.ok()) status = NoteAppends(tx, datasource, request.mode);
   stored.reservation.intervals = std::move(intervals);
   if (status.ok()) status = RecordGrant(tx, stored.reservation, skipped, caller);
   if (!status.ok()) return status;
@@ -147,10 +140,7 @@ absl::StatusOr<Grant> Reserve(store::Transaction& tx, const ReserveRequest& requ
   if (repeated->has_value()) return **std::move(repeated);
   absl::StatusOr<DatasourceRow> datasource = LockDatasource(tx, request.datasource);
   if (!datasource.ok()) return datasource.status();
-  absl::StatusOr<Grant> grant = Decide(tx, *datasource, request, caller, limits);
-  // The caller may go on with its transaction: a token is for a grant.
-  if (!grant.ok()) ReturnToken(tx, *datasource).IgnoreError();
-  return grant;
+  return Decide(tx, *datasource, request, caller, limits);
 }
 
 absl::StatusOr<std::vector<Held>> FindHeld(store::Transaction& tx, const std::string& datasource,

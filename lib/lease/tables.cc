@@ -60,6 +60,13 @@ std::optional<Stored> FirstOf(const store::Rows& rows) {
   return rows.empty() ? std::nullopt : std::optional<Stored>(FromRow(rows.front()));
 }
 
+absl::StatusOr<std::optional<DatasourceRow>> DatasourceOf(const absl::StatusOr<store::Rows>& rows) {
+  if (!rows.ok()) return rows.status();
+  if (rows->empty()) return std::nullopt;
+  const store::Row& row = rows->front();
+  return DatasourceRow{row.Int(0), row.Int(1), row.Flag(2)};
+}
+
 absl::StatusOr<Interval> IntervalOf(const store::Row& row, size_t column) {
   return Interval::Of(row.At(column), row.At(column + 1));
 }
@@ -88,36 +95,41 @@ std::optional<Key> KeyOf(absl::string_view id) {
 
 absl::StatusOr<std::optional<DatasourceRow>> FindDatasource(store::Transaction& tx,
                                                             const std::string& name) {
-  absl::StatusOr<store::Rows> rows = tx.Query(
-      "SELECT number, last_token, has_appends FROM lease_datasource WHERE name = :name", {name});
-  if (!rows.ok()) return rows.status();
-  if (rows->empty()) return std::nullopt;
-  const store::Row& row = rows->front();
-  return DatasourceRow{row.Int(0), row.Int(1), row.Flag(2)};
+  return DatasourceOf(tx.Query(
+      "SELECT number, last_token, has_appends FROM lease_datasource WHERE name = :name", {name}));
 }
 
 absl::StatusOr<DatasourceRow> LockDatasource(store::Transaction& tx, const std::string& name) {
-  absl::StatusOr<store::Rows> rows = tx.Query(
-      "UPDATE lease_datasource SET last_token = last_token + 1 WHERE name = :name"
-      " RETURNING number, last_token, has_appends",
-      {name});
-  if (rows.ok() && rows->empty()) {
+  absl::StatusOr<std::optional<DatasourceRow>> row = DatasourceOf(
+      tx.Query("SELECT number, last_token, has_appends FROM lease_datasource WHERE name = :name"
+               " {{for_update}}",
+               {name}));
+  if (row.ok() && !row->has_value()) {
     // A restored store's tokens start above all that were handed out before.
-    rows = tx.Query(
-        "INSERT INTO lease_datasource (name, last_token, has_appends) VALUES (:name,"
-        " 1 + COALESCE((SELECT number FROM store_facts WHERE name = 'token_floor'), 0), 0)"
-        " RETURNING number, last_token, has_appends",
-        {name});
+    row = DatasourceOf(
+        tx.Query("INSERT INTO lease_datasource (name, last_token, has_appends) VALUES (:name,"
+                 " COALESCE((SELECT number FROM store_facts WHERE name = 'token_floor'), 0), 0)"
+                 " RETURNING number, last_token, has_appends",
+                 {name}));
   }
-  if (!rows.ok()) return rows.status();
-  const store::Row& row = rows->front();
-  return DatasourceRow{row.Int(0), row.Int(1), row.Flag(2)};
+  if (!row.ok()) return row.status();
+  return **row;
 }
 
-absl::Status ReturnToken(store::Transaction& tx, const DatasourceRow& row) {
+absl::Status LockDatasource(store::Transaction& tx, int64_t number) {
   return tx
-      .Execute("UPDATE lease_datasource SET last_token = last_token - 1 WHERE number = :number",
-               {row.number})
+      .Query("SELECT number FROM lease_datasource WHERE number = :number {{for_update}}", {number})
+      .status();
+}
+
+absl::Status TakeToken(store::Transaction& tx, DatasourceRow& row, Mode mode) {
+  ++row.token;
+  row.has_appends = row.has_appends || mode == Mode::kAppend;
+  return tx
+      .Execute(
+          "UPDATE lease_datasource SET last_token = :token, has_appends = :has_appends"
+          " WHERE number = :number",
+          {row.token, row.has_appends, row.number})
       .status();
 }
 

@@ -41,11 +41,13 @@ struct DatasourceRow {
 };
 absl::StatusOr<std::optional<DatasourceRow>> FindDatasource(store::Transaction& tx,
                                                             const std::string& name);
-// Takes the datasource's lock, and the next token for the one grant that may follow; makes
-// the row where there is none. On PostgreSQL the lock is the row.
+// The same, with the lock under which its reservations change: on PostgreSQL the row is
+// held until the end of the transaction. Made where there is none.
 absl::StatusOr<DatasourceRow> LockDatasource(store::Transaction& tx, const std::string& name);
-// Takes that token back: nothing was granted.
-absl::Status ReturnToken(store::Transaction& tx, const DatasourceRow& row);
+// Only the lock.
+absl::Status LockDatasource(store::Transaction& tx, int64_t number);
+// Notes that a grant of this mode has the next token; the row says which.
+absl::Status TakeToken(store::Transaction& tx, DatasourceRow& row, Mode mode);
 
 // A row of lease_reservation: `reservation` without intervals and pins, its state as stored.
 struct Stored {

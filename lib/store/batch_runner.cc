@@ -9,11 +9,18 @@
 namespace interlock::store {
 
 void BatchRunner::Run(std::vector<PendingWrite>& batch) {
-  const Outcome together = RunTogether(batch, 0, batch.size());
-  if (together.status.ok()) return;
-  const bool alone = together.alone_may_do && batch.size() > 1;
+  Outcome outcome = RunTogether(batch, 0, batch.size(), Way::kBare);
+  if (outcome.next == Way::kSavepoints) {
+    outcome = RunTogether(batch, 0, batch.size(), Way::kSavepoints);
+  }
+  if (outcome.status.ok()) return;
+  if (outcome.next == Way::kAlone && batch.size() > 1) return RunAlone(batch);
+  for (PendingWrite& write : batch) write.result = outcome.status;
+}
+
+void BatchRunner::RunAlone(Batch& batch) {
   for (size_t i = 0; i < batch.size(); ++i) {
-    const absl::Status status = alone ? RunTogether(batch, i, i + 1).status : together.status;
+    const absl::Status status = RunTogether(batch, i, i + 1, Way::kSavepoints).status;
     if (!status.ok()) batch[i].result = status;
   }
 }
@@ -31,52 +38,53 @@ void BatchRunner::Probe() {
   Run(nothing);
 }
 
-BatchRunner::Outcome BatchRunner::RunTogether(Batch& batch, size_t first, size_t last) {
+BatchRunner::Outcome BatchRunner::RunTogether(Batch& batch, size_t first, size_t last, Way way) {
   Outcome outcome{Control("BEGIN IMMEDIATE")};
   if (outcome.status.ok()) {
-    outcome = Decide(batch, first, last);
+    outcome = Decide(batch, first, last, way);
     // The engine may have rolled back by itself already; then this fails, to no harm.
     if (!outcome.status.ok()) Control("ROLLBACK").IgnoreError();
   }
-  NoteHealth(outcome.status);
+  if (outcome.next != Way::kSavepoints) NoteHealth(outcome.status);
   return outcome;
 }
 
-BatchRunner::Outcome BatchRunner::Decide(Batch& batch, size_t first, size_t last) {
+BatchRunner::Outcome BatchRunner::Decide(Batch& batch, size_t first, size_t last, Way way) {
   // After the lock is ours: what others decided before is in the past of this.
   clock_.Watch();
   const Instant now = clock_.Now();
-  absl::Status status = RunBodies(batch, first, last, now);
-  if (!status.ok()) return {status, true};
   bool changed = false;
-  for (size_t i = first; i < last; ++i) changed = changed || batch[i].result.ok();
-  status = Commit(now, changed);
-  return {status, !IsStoreFailure(status)};
+  for (size_t i = first; i < last; ++i) {
+    Outcome outcome = way == Way::kBare ? RunBare(batch[i], now) : RunInSavepoint(batch[i], now);
+    if (!outcome.status.ok()) return outcome;
+    changed = changed || batch[i].result.ok();
+  }
+  const absl::Status status = Commit(now, changed);
+  return {status, status.ok() || IsStoreFailure(status) ? Way::kGiveUp : Way::kAlone};
 }
 
 void BatchRunner::NoteHealth(const absl::Status& status) {
   if (!IsStoreCorrupt(health_)) health_ = status;
 }
 
-absl::Status BatchRunner::RunBodies(Batch& batch, size_t first, size_t last, Instant now) {
-  for (size_t i = first; i < last; ++i) {
-    absl::Status status = RunInSavepoint(batch[i], now);
-    if (!status.ok()) return status;
-  }
-  return absl::OkStatus();
-}
-
-absl::Status BatchRunner::RunInSavepoint(PendingWrite& write, Instant now) {
-  absl::Status status = Control("SAVEPOINT body");
-  if (!status.ok()) return status;
+BatchRunner::Outcome BatchRunner::RunBare(PendingWrite& write, Instant now) {
   ConnectionTransaction transaction(connection_, ConnectionTransaction::Access::kWrite, now);
   write.result = RunBody(write.body, transaction);
-  if (IsStoreFailure(transaction.failure())) return transaction.failure();
-  if (!write.result.ok()) {
-    status = Control("ROLLBACK TO body");
-    if (!status.ok()) return status;
-  }
-  return Control("RELEASE body");
+  if (IsStoreFailure(transaction.failure())) return {transaction.failure(), Way::kAlone};
+  // On PostgreSQL a failed statement ends the transaction, whatever it was.
+  const bool undo = !write.result.ok() && (transaction.wrote() || !transaction.failure().ok());
+  return undo ? Outcome{write.result, Way::kSavepoints} : Outcome{};
+}
+
+BatchRunner::Outcome BatchRunner::RunInSavepoint(PendingWrite& write, Instant now) {
+  absl::Status status = Control("SAVEPOINT body");
+  if (!status.ok()) return {status, Way::kAlone};
+  ConnectionTransaction transaction(connection_, ConnectionTransaction::Access::kWrite, now);
+  write.result = RunBody(write.body, transaction);
+  if (IsStoreFailure(transaction.failure())) return {transaction.failure(), Way::kAlone};
+  if (!write.result.ok()) status = Control("ROLLBACK TO body");
+  if (status.ok()) status = Control("RELEASE body");
+  return {status, Way::kAlone};
 }
 
 absl::Status BatchRunner::Commit(Instant now, bool changed) {

@@ -1,5 +1,9 @@
-// Decides and commits a batch of write bodies: one BEGIN, a savepoint per body, one
-// COMMIT. One thread at a time.
+// Decides and commits a batch of write bodies: one BEGIN, all bodies, one COMMIT. One
+// thread at a time.
+//
+// Bodies run bare at first. Only where one fails after it has changed something is the
+// batch begun anew with a savepoint around each, and its changes undone alone: a savepoint
+// costs two statements and a copy of every page that is touched, and such a body is rare.
 #pragma once
 
 #include <vector>
@@ -36,16 +40,18 @@ class BatchRunner {
 
  private:
   using Batch = std::vector<PendingWrite>;
+  enum class Way { kBare, kSavepoints, kAlone, kGiveUp };
   struct Outcome {
-    absl::Status status;        // an error: nothing was committed and no result counts
-    bool alone_may_do = false;  // the same bodies one by one may fare better
+    absl::Status status;      // an error: nothing was committed and no result counts
+    Way next = Way::kGiveUp;  // what may fare better then
   };
-  // Bodies [first, last) in one transaction.
-  Outcome RunTogether(Batch& batch, size_t first, size_t last);
-  Outcome Decide(Batch& batch, size_t first, size_t last);
+  // Bodies [first, last) in one transaction, bare or in savepoints.
+  Outcome RunTogether(Batch& batch, size_t first, size_t last, Way way);
+  void RunAlone(Batch& batch);
+  Outcome Decide(Batch& batch, size_t first, size_t last, Way way);
   void NoteHealth(const absl::Status& status);
-  absl::Status RunBodies(Batch& batch, size_t first, size_t last, Instant now);
-  absl::Status RunInSavepoint(PendingWrite& write, Instant now);
+  Outcome RunBare(PendingWrite& write, Instant now);
+  Outcome RunInSavepoint(PendingWrite& write, Instant now);
   absl::Status Commit(Instant now, bool changed);
   absl::Status Control(const char* sql) { return connection_.Execute(sql, {}).status(); }
 

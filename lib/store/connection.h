@@ -18,8 +18,8 @@ class Connection {
   virtual ~Connection() = default;
 
   // As in Transaction.
-  virtual absl::StatusOr<Rows> Query(const char* sql, const std::vector<Value>& values) = 0;
-  virtual absl::StatusOr<int64_t> Execute(const char* sql, const std::vector<Value>& values) = 0;
+  virtual absl::StatusOr<Rows> Query(const char* sql, Values values) = 0;
+  virtual absl::StatusOr<int64_t> Execute(const char* sql, Values values) = 0;
   // One statement without parameters or result that is not worth keeping: schema, settings.
   virtual absl::Status Run(const std::string& sql) = 0;
 };

@@ -1,21 +1,15 @@
 // Brings a database's tables to what this program knows.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/string_view.h"
 #include "lib/store/connection.h"
 #include "lib/store/schema.h"
+#include "lib/store/sql_text.h"
 #include "lib/time/instant.h"
 
 namespace interlock::store {
-
-enum class Engine { kSqlite, kPostgres };
-
-// A step's statement in the words of one engine.
-std::string Render(absl::string_view statement, Engine engine);
 
 // Runs the missing steps of every module, in the order given, inside the caller's
 // transaction: all of them or none. STORE_NEWER_SCHEMA where a module is ahead of what

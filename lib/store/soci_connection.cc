@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "lib/store/sql_text.h"
 #include "lib/store/store_errors.h"
 
 namespace interlock::store {
@@ -13,9 +12,9 @@ namespace interlock::store {
 // other expressions do not have.
 class SociConnection::Statement {
  public:
-  Statement(soci::session& session, const char* sql, const std::vector<Value>& values)
+  Statement(soci::session& session, Engine engine, const char* sql, Values values)
       : original_(sql), statement_(session) {
-    const NumberedSql numbered = NumberParameters(sql);
+    const NumberedSql numbered = NumberParameters(Render(sql, engine));
     statement_.alloc();
     statement_.prepare(numbered.text);
     parameters_.resize(numbered.parameters);
@@ -33,7 +32,7 @@ class SociConnection::Statement {
   const std::string& original() const { return original_; }
   size_t parameters() const { return parameters_.size(); }
 
-  bool Takes(const char* sql, const std::vector<Value>& values) const {
+  bool Takes(const char* sql, Values values) const {
     if (original_ != sql || values.size() != parameters_.size()) return false;
     for (size_t i = 0; i < values.size(); ++i) {
       if (!values[i].is_null() && values[i].is_text() != parameters_[i].is_text) return false;
@@ -41,7 +40,7 @@ class SociConnection::Statement {
     return true;
   }
 
-  Rows Query(const std::vector<Value>& values) {
+  Rows Query(Values values) {
     Set(values);
     Rows rows;
     for (bool found = statement_.execute(true); found; found = statement_.fetch()) {
@@ -50,7 +49,7 @@ class SociConnection::Statement {
     return rows;
   }
 
-  int64_t Execute(const std::vector<Value>& values) {
+  int64_t Execute(Values values) {
     Set(values);
     // To its end, also where it returns rows: a statement left open keeps COMMIT waiting.
     for (bool found = statement_.execute(true); found; found = statement_.fetch()) {
@@ -79,12 +78,12 @@ class SociConnection::Statement {
     }
   }
 
-  void Set(const std::vector<Value>& values) {
+  void Set(Values values) {
     for (size_t i = 0; i < parameters_.size(); ++i) {
       Parameter& parameter = parameters_[i];
       parameter.indicator = values[i].is_null() ? soci::i_null : soci::i_ok;
-      if (parameter.is_text) {
-        parameter.text = values[i].Text();
+      if (const std::string* text = values[i].AsText()) {
+        parameter.text = *text;
       } else {
         parameter.number = values[i].Int();
       }
@@ -111,20 +110,19 @@ class SociConnection::Statement {
   std::deque<Column> columns_;
 };
 
-SociConnection::SociConnection(std::unique_ptr<soci::session> session)
-    : session_(std::move(session)) {}
+SociConnection::SociConnection(std::unique_ptr<soci::session> session, Engine engine)
+    : session_(std::move(session)), engine_(engine) {}
 
 SociConnection::~SociConnection() = default;
 
-absl::StatusOr<SociConnection::Statement*> SociConnection::Find(const char* sql,
-                                                                const std::vector<Value>& values) {
+absl::StatusOr<SociConnection::Statement*> SociConnection::Find(const char* sql, Values values) {
   std::vector<std::unique_ptr<Statement>>& kept = statements_[sql];
   for (const auto& statement : kept) {
     if (statement->Takes(sql, values)) return statement.get();
   }
   // The address of a text that is no literal can come back with another text.
   if (!kept.empty() && kept.front()->original() != sql) kept.clear();
-  auto statement = std::make_unique<Statement>(*session_, sql, values);
+  auto statement = std::make_unique<Statement>(*session_, engine_, sql, values);
   if (statement->parameters() != values.size()) {
     return BadStatement(
         absl::StrCat(values.size(), " values for ", statement->parameters(), " parameters: ", sql));
@@ -133,7 +131,7 @@ absl::StatusOr<SociConnection::Statement*> SociConnection::Find(const char* sql,
   return kept.back().get();
 }
 
-absl::StatusOr<Rows> SociConnection::Query(const char* sql, const std::vector<Value>& values) try {
+absl::StatusOr<Rows> SociConnection::Query(const char* sql, Values values) try {
   absl::StatusOr<Statement*> statement = Find(sql, values);
   if (!statement.ok()) return statement.status();
   return (*statement)->Query(values);
@@ -141,8 +139,7 @@ absl::StatusOr<Rows> SociConnection::Query(const char* sql, const std::vector<Va
   return Classify(error);
 }
 
-absl::StatusOr<int64_t> SociConnection::Execute(const char* sql,
-                                                const std::vector<Value>& values) try {
+absl::StatusOr<int64_t> SociConnection::Execute(const char* sql, Values values) try {
   absl::StatusOr<Statement*> statement = Find(sql, values);
   if (!statement.ok()) return statement.status();
   return (*statement)->Execute(values);

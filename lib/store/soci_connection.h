@@ -11,17 +11,18 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "lib/store/connection.h"
+#include "lib/store/sql_text.h"
 #include "soci/soci.h"
 
 namespace interlock::store {
 
 class SociConnection : public Connection {
  public:
-  explicit SociConnection(std::unique_ptr<soci::session> session);
+  SociConnection(std::unique_ptr<soci::session> session, Engine engine);
   ~SociConnection() override;
 
-  absl::StatusOr<Rows> Query(const char* sql, const std::vector<Value>& values) override;
-  absl::StatusOr<int64_t> Execute(const char* sql, const std::vector<Value>& values) override;
+  absl::StatusOr<Rows> Query(const char* sql, Values values) override;
+  absl::StatusOr<int64_t> Execute(const char* sql, Values values) override;
   absl::Status Run(const std::string& sql) override;
 
  protected:
@@ -33,9 +34,10 @@ class SociConnection : public Connection {
   class Statement;
 
   // The kept statement for this text whose parameters have these types; made at need.
-  absl::StatusOr<Statement*> Find(const char* sql, const std::vector<Value>& values);
+  absl::StatusOr<Statement*> Find(const char* sql, Values values);
 
   std::unique_ptr<soci::session> session_;
+  const Engine engine_;
   // By the literal's address. Several for one text where a parameter is a number in one
   // call and a text in another. Before session_ goes, its statements go.
   std::unordered_map<const char*, std::vector<std::unique_ptr<Statement>>> statements_;

@@ -7,6 +7,12 @@
 
 namespace interlock::store {
 
+enum class Engine { kSqlite, kPostgres };
+
+// A statement in the words of one engine: {{serial}}, {{clustered}} (schema.h) and
+// {{for_update}} (store.h) replaced.
+std::string Render(absl::string_view statement, Engine engine);
+
 // Every `:name` replaced by `:p1`, `:p2` … in the order in which they stand, so that a
 // name that appears twice is two parameters on both engines (SQLite would make one of
 // it). Texts in quotes, comments and PostgreSQL's `::` casts stay as they are.

@@ -22,6 +22,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "lib/time/instant.h"
 
 namespace interlock::store {
@@ -48,6 +49,8 @@ class Value {
   int64_t Int() const;
   // "" for NULL; a number's digits.
   std::string Text() const;
+  // Null where it is no text.
+  const std::string* AsText() const { return is_text() ? &text_ : nullptr; }
 
  private:
   // Not a std::variant: g++ 12 warns of its destructor wherever it is inlined (-O3).
@@ -76,6 +79,8 @@ class Row {
 };
 
 using Rows = std::vector<Row>;
+// A list in braces, or a vector.
+using Values = absl::Span<const Value>;
 
 class Transaction {
  public:
@@ -87,10 +92,12 @@ class Transaction {
 
   // Runs one statement with `values` bound to its `:name` parameters in the order in
   // which these appear (a name that appears twice is bound twice). `sql` must be a
-  // literal: statements are prepared once and kept by address and text.
-  virtual absl::StatusOr<Rows> Query(const char* sql, const std::vector<Value>& values) = 0;
+  // literal: statements are prepared once and kept by address and text. A SELECT may end
+  // in {{for_update}}, which on PostgreSQL holds the rows until the end of the transaction
+  // (SQLite's writer is alone anyway).
+  virtual absl::StatusOr<Rows> Query(const char* sql, Values values) = 0;
   // The same for statements without a result; gives the number of rows changed.
-  virtual absl::StatusOr<int64_t> Execute(const char* sql, const std::vector<Value>& values) = 0;
+  virtual absl::StatusOr<int64_t> Execute(const char* sql, Values values) = 0;
 
   // The store's clock, read once per transaction, after its lock was taken. The only
   // time that decides about deadlines.

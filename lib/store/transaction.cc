@@ -2,22 +2,24 @@
 
 #include <exception>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "lib/store/store_errors.h"
 
 namespace interlock::store {
 
-absl::StatusOr<Rows> ConnectionTransaction::Query(const char* sql,
-                                                  const std::vector<Value>& values) {
+absl::StatusOr<Rows> ConnectionTransaction::Query(const char* sql, Values values) {
   if (!failure_.ok()) return failure_;
+  // Other statements give rows too: INSERT … RETURNING.
+  wrote_ = wrote_ || !absl::StartsWith(sql, "SELECT");
   absl::StatusOr<Rows> rows = connection_.Query(sql, values);
   if (!rows.ok()) failure_ = rows.status();
   return rows;
 }
 
-absl::StatusOr<int64_t> ConnectionTransaction::Execute(const char* sql,
-                                                       const std::vector<Value>& values) {
+absl::StatusOr<int64_t> ConnectionTransaction::Execute(const char* sql, Values values) {
   if (!failure_.ok()) return failure_;
+  wrote_ = true;
   absl::StatusOr<int64_t> changed = access_ == Access::kRead
                                         ? absl::StatusOr<int64_t>(ReadOnlyTransaction())
                                         : connection_.Execute(sql, values);

@@ -18,10 +18,12 @@ class ConnectionTransaction : public Transaction {
   ConnectionTransaction(Connection& connection, Access access, Instant now)
       : connection_(connection), access_(access), now_(now) {}
 
-  absl::StatusOr<Rows> Query(const char* sql, const std::vector<Value>& values) override;
-  absl::StatusOr<int64_t> Execute(const char* sql, const std::vector<Value>& values) override;
+  absl::StatusOr<Rows> Query(const char* sql, Values values) override;
+  absl::StatusOr<int64_t> Execute(const char* sql, Values values) override;
   Instant now() const override { return now_; }
 
+  // Whether anything may have been changed.
+  bool wrote() const { return wrote_; }
   // OK, or the first error of a statement.
   const absl::Status& failure() const { return failure_; }
 
@@ -29,6 +31,7 @@ class ConnectionTransaction : public Transaction {
   Connection& connection_;
   const Access access_;
   const Instant now_;
+  bool wrote_ = false;
   absl::Status failure_;
 };
 

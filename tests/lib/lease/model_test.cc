@@ -15,7 +15,7 @@ namespace interlock::lease {
 namespace {
 
 constexpr int kHours = 16;
-constexpr int kRuns = 60;
+constexpr int kRuns = 30;
 constexpr int kSteps = 120;
 
 int64_t FromEnvironment(const char* name, int64_t otherwise) {

@@ -121,16 +121,24 @@ TEST_F(SqliteStoreTest, RefusesMoreThanMayWait) {
   SqliteOptions options = Options();
   options.most_waiting = 3;
   const auto store = Open(std::move(options));
-  std::atomic<int> refused{0};
+  Mutex mutex;
+  CondVar answered;
+  int committed = 0, refused = 0;
   {
     HeldWriter held(*store);
     for (int i = 0; i < 5; ++i) {
       store->WriteAsync(Insert(i), [&](const absl::Status& status) {
-        if (ReasonOf(status) == "STORE_QUEUE_FULL" && RetryAfterOf(status).has_value()) ++refused;
+        MutexLock lock(mutex);
+        committed += status.ok() ? 1 : 0;
+        const bool full = ReasonOf(status) == "STORE_QUEUE_FULL";
+        refused += full && RetryAfterOf(status).has_value() ? 1 : 0;
+        answered.NotifyAll();
       });
     }
     EXPECT_EQ(refused, 2);
   }
+  MutexLock lock(mutex);
+  while (committed < 3) answered.Wait(lock);
   EXPECT_TRUE(store->Write(Insert(9)).ok());
   EXPECT_THAT(Numbers(*store), ElementsAre(0, 1, 2, 9));
 }
