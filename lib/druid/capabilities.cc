@@ -78,9 +78,12 @@ ServiceHealth CheckOne(ServiceCaller& caller, Service service, const std::string
 }  // namespace
 
 Answer<Capabilities> Cluster::GetCapabilities() {
+  const uint64_t times_away = impl_->caller.times_away();
   {
     const MutexLock lock(impl_->mutex);
-    if (impl_->capabilities.has_value()) return Answer<Capabilities>::Done(*impl_->capabilities);
+    if (impl_->capabilities.has_value() && impl_->capabilities_as_of == times_away) {
+      return Answer<Capabilities>::Done(*impl_->capabilities);
+    }
   }
   Capabilities found;
   ServiceCaller& caller = impl_->caller;
@@ -105,6 +108,7 @@ Answer<Capabilities> Cluster::GetCapabilities() {
   found.version = AskVersion(caller);
   const MutexLock lock(impl_->mutex);
   impl_->capabilities = found;
+  impl_->capabilities_as_of = times_away;
   return Answer<Capabilities>::Done(found);
 }
 

@@ -108,7 +108,9 @@ class Cluster {
                                        const std::vector<Interval>& intervals,
                                        const std::vector<std::string>& metrics);
 
-  // --- What this cluster offers, asked once ------------------------------------------
+  // --- What this cluster offers ------------------------------------------------------
+  // Asked once, and again after a service was away: it may have come back as an older
+  // version, on which a bounded kill would be an unbounded one.
   Answer<Capabilities> GetCapabilities();
   // Each service's /status/health and isLeader, for doctor and druid_up.
   std::vector<ServiceHealth> CheckServices();

@@ -3,6 +3,7 @@
 // coordinator_status.cc, marks.cc, broker_sums.cc, capabilities.cc.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -38,6 +39,7 @@ class Cluster::Impl {
   size_t lock_way = 0;
   size_t mark_way = 0;
   std::optional<Capabilities> capabilities INTERLOCK_GUARDED_BY(mutex);
+  uint64_t capabilities_as_of INTERLOCK_GUARDED_BY(mutex) = 0;  // ServiceCaller::times_away
 };
 
 // `value`, which reading the reply has filled, as the answer's.

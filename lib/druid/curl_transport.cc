@@ -159,11 +159,11 @@ class CurlTransport::Loop {
     }
   }
 
-  // By value: the caller's may be the set's own.
-  void End(SharedTransfer transfer, CURLcode code) {
-    curl_multi_remove_handle(multi_, transfer->easy());
-    active_.erase(transfer);
-    transfer->Finish(code);
+  // `transfer` may be the set's own: it lives on in what is taken out.
+  void End(const SharedTransfer& transfer, CURLcode code) {
+    const auto taken = active_.extract(transfer);
+    curl_multi_remove_handle(multi_, taken.value()->easy());
+    taken.value()->Finish(code);
   }
 
   CURLM* const multi_;

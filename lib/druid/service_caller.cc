@@ -49,6 +49,10 @@ bool WorthRepeating(const Answer<HttpReply>& answer) {
   return answer.unknown() && answer.cause() != Cause::kGarbled;
 }
 
+bool WasAway(Cause cause) {
+  return cause == Cause::kUnreachable || cause == Cause::kLost || cause == Cause::kNoLeader;
+}
+
 std::string OutcomeName(Outcome outcome) {
   switch (outcome) {
     case Outcome::kDone:
@@ -234,7 +238,7 @@ HttpReply ServiceCaller::Exchange(const std::string& url, const Call& call, Budg
   return reply;
 }
 
-Answer<HttpReply> ServiceCaller::Judge(const Call& call, HttpReply reply) const {
+Answer<HttpReply> ServiceCaller::Judge(const Call& call, HttpReply reply) {
   const Asked asked = AskedOf(call);
   Verdict verdict = Classify(asked, reply);
   // A reader that stopped the exchange knows better why than the transport.
@@ -243,6 +247,7 @@ Answer<HttpReply> ServiceCaller::Judge(const Call& call, HttpReply reply) const 
     const std::string nonsense = call.read(reply);
     if (!nonsense.empty()) verdict = Garbled(asked, nonsense);
   }
+  if (WasAway(verdict.cause)) ++times_away_;
   const std::optional<Instant> druid_time = ParseHttpDate(reply.date);
   Answer<HttpReply> answer = verdict.outcome == Outcome::kDone
                                  ? Answer<HttpReply>::Done(std::move(reply))

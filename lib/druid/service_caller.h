@@ -11,6 +11,7 @@
 // Threads: any.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -65,6 +66,8 @@ class ServiceCaller {
   Answer<HttpReply> SendSupported(const std::vector<Call>& ways, size_t* way);
   // To that address alone, once: for health checks. `path` goes below the base URL.
   Answer<HttpReply> SendTo(const std::string& base, const Call& call);
+  // Rises whenever a service was away, after which it may be another version's.
+  uint64_t times_away() const { return times_away_; }
   // Base URLs that serve `service`: its own, or the router's.
   const std::vector<std::string>& Addresses(Service service) const;
 
@@ -83,7 +86,7 @@ class ServiceCaller {
   Answer<HttpReply> Attempts(const Call& call, Budget* budget);
   Answer<HttpReply> AtAnyAddress(const Call& call, Budget* budget);
   Answer<HttpReply> At(const std::string& base, const Call& call, Budget* budget);
-  Answer<HttpReply> Judge(const Call& call, HttpReply reply) const;
+  Answer<HttpReply> Judge(const Call& call, HttpReply reply);
   HttpReply Exchange(const std::string& url, const Call& call, Budget* budget);
   // Where to go next, or "" with a verdict in `refusal` where redirects end.
   std::string NextHop(const std::string& base, const std::string& url, const Call& call,
@@ -97,6 +100,7 @@ class ServiceCaller {
   const std::shared_ptr<HttpTransport> transport_;
   const std::string authorization_;  // header line, "" without a user
   RedirectPolicy redirects_;
+  std::atomic<uint64_t> times_away_{0};
 
   Mutex mutex_;
   // Index of the address that answered last.

@@ -91,6 +91,21 @@ TEST(Cluster, WhatCantBeToldIsNotRemembered) {
   EXPECT_TRUE(f.cluster.GetCapabilities().done());
 }
 
+TEST(Cluster, WhatWasAwayIsAskedAgainSinceItMayBeAnOlderVersion) {
+  bool away = false;
+  bool old = false;
+  Fixture f([&](const HttpRequest&) {
+    if (away) return NotConnected();
+    return old ? Reply(404, "", "") : Reply(200, "[]");
+  });
+  EXPECT_TRUE(f.cluster.GetCapabilities().value().kill_bounded);
+  away = true;
+  EXPECT_FALSE(f.cluster.ListDatasources().done());
+  away = false;
+  old = true;
+  EXPECT_FALSE(f.cluster.GetCapabilities().value().kill_bounded);
+}
+
 TEST(Cluster, ChecksEachAddressOfEachService) {
   ClusterOptions options = Options();
   options.coordinator = {"http://leader:8081", "http://standby:8081"};
