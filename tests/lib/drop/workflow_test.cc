@@ -68,5 +68,65 @@ TEST(DropWorkflow, RestoresWithTheSameRowsAndSums) {
   EXPECT_EQ(restored.reservation_id, "");
 }
 
+// Wherever a restore is allowed, it brings back the same segments and the same sums.
+TEST(DropWorkflow, RestoresFromEveryStateThatAllowsIt) {
+  for (const State state : {State::kMarking, State::kMarked, State::kAwaitingApproval,
+                            State::kChecking, State::kFailed}) {
+    SCOPED_TRACE(Name(state));
+    DropSite site;
+    site.Load(12, 15, 1);
+    site.Load(13, 14, 7);
+    const auto used = site.UsedIds();
+    DropRequest request = site.Request(kDay);
+    request.approval = state == State::kAwaitingApproval;
+    if (state == State::kFailed) {
+      ASSERT_TRUE(site.druid()
+                      .AddFault(R"({"match":{"path":"/druid/indexer/v1/task","method":"POST"},)"
+                                R"("kind":"failed_task","times":0})")
+                      .ok());
+    }
+    const Drop drop = site.Submitted(request);
+    ASSERT_TRUE(site.RunTo(drop.id, state));
+    const auto restored = site.drops().Restore(drop.id, site.Ada());
+    ASSERT_TRUE(restored.ok()) << restored.status();
+    ASSERT_TRUE(site.RunTo(drop.id, State::kRestored));
+    EXPECT_EQ(site.UsedIds(), used);
+    EXPECT_EQ(site.Now(drop.id).hold, "");
+    EXPECT_EQ(site.Now(drop.id).sums_after->front().sums.at("n"), 13 + 20 + 15);
+  }
+}
+
+// A mark of ours whose answer was lost may still take effect: a restore waits it out.
+TEST(DropWorkflow, RestoreWaitsOutAMarkThatMayStillBeUnderWay) {
+  DropSite site;
+  site.Load(13, 14, 1);
+  const auto used = site.UsedIds();
+  ASSERT_TRUE(site.druid()
+                  .AddFault(R"({"match":{"path":"*/markUnused","method":"POST"},"kind":"late",)"
+                            R"("delay_ms":25000})")
+                  .ok());
+  const Drop drop = site.Submitted(site.Request(kHour13));
+  ASSERT_TRUE(site.RunTo(drop.id, State::kMarking));
+  EXPECT_EQ(site.UsedIds(), used) << "it has no effect yet";
+  ASSERT_TRUE(site.drops().Restore(drop.id, site.Ada()).ok());
+  ASSERT_TRUE(site.RunTo(drop.id, State::kRestored));
+  site.Pass(absl::Minutes(5));
+  EXPECT_EQ(site.UsedIds(), used);
+}
+
+TEST(DropWorkflow, AMarkThatDruidRefusesForGoodEndsItWithNothingMarked) {
+  DropSite site;
+  site.Load(13, 14, 1);
+  ASSERT_TRUE(site.druid()
+                  .AddFault(R"({"match":{"path":"*/markUnused","method":"POST"},"times":0,)"
+                            R"("kind":"status","status":403})")
+                  .ok());
+  const Drop drop = site.Submitted(site.Request(kHour13));
+  ASSERT_TRUE(site.RunTo(drop.id, State::kFailed));
+  EXPECT_EQ(site.Now(drop.id).hold, kMarkRefused);
+  EXPECT_THAT(site.Now(drop.id).message, HasSubstr("403"));
+  EXPECT_THAT(site.UnusedIds(), IsEmpty());
+}
+
 }  // namespace
 }  // namespace interlock::drop

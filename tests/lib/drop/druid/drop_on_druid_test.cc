@@ -1,7 +1,11 @@
 // Drops on a real Druid (or whichever the environment names): marked, restored, killed,
 // with metadata and files listed to see what is gone and what is not.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <memory>
@@ -28,6 +32,38 @@ using druid::Hours;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+
+// A file that nobody, root included, can remove while this lives; `works` is false where
+// the file system or our rights do not allow that.
+class Undeletable {
+ public:
+  explicit Undeletable(const std::string& path) : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    works_ = Set(true);
+  }
+  ~Undeletable() {
+    Set(false);
+    if (fd_ >= 0) close(fd_);
+  }
+  bool works() const { return works_; }
+
+ private:
+  bool Set(bool on) {
+    int flags = 0;
+    if (fd_ < 0 || ioctl(fd_, FS_IOC_GETFLAGS, &flags) != 0) return false;
+    flags = on ? flags | FS_IMMUTABLE_FL : flags & ~FS_IMMUTABLE_FL;
+    return ioctl(fd_, FS_IOC_SETFLAGS, &flags) == 0;
+  }
+
+  const int fd_;
+  bool works_ = false;
+};
+
+std::string FirstFileBelow(const std::string& folder) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file()) return entry.path().string();
+  }
+  return "";
+}
 
 class DropOnDruid : public druid::DruidAtHand {
  public:
@@ -220,6 +256,31 @@ TEST_F(DropOnDruid, ALockOverItHoldsTheKillUntilItIsFree) {
     const Drop drop = Now(id).drop;
     return drop.hold != kLocked;
   });
+}
+
+// Case 53, made so for real: Druid removes the row first, and then cannot remove the file.
+TEST_F(DropOnDruid, Case053NamesTheOrphanOfAFileThatCannotBeRemoved) {
+  if (!can().kill_bounded) GTEST_SKIP() << "this Druid has no bounded kill";
+  Load(13, 14, 1);
+  const std::string id = Submit(Request(Hour(13)));
+  WaitFor(id, State::kMarked);
+  const std::string load_spec = Now(id).manifest.front().load_spec;
+  const std::string key = "\"path\":\"";
+  const size_t begin = load_spec.find(key) + key.size();
+  const std::string path = load_spec.substr(begin, load_spec.find('"', begin) - begin);
+  {
+    const std::string file = std::filesystem::is_directory(path) ? FirstFileBelow(path) : path;
+    const Undeletable undeletable(file);
+    if (!undeletable.works()) GTEST_SKIP() << "no file can be made undeletable here";
+    WaitUntil("the drop has ended", [&] { return Ended(Now(id).drop.state); });
+    const Drops::Detail detail = Now(id);
+    EXPECT_EQ(detail.drop.state, State::kKilled) << detail.drop.message;
+    EXPECT_EQ(detail.kills.front().outcome, "FAILED");
+    EXPECT_THAT(UnusedIds(), IsEmpty()) << "the metadata is gone";
+    EXPECT_TRUE(std::filesystem::exists(file)) << "the file is not";
+    EXPECT_TRUE(Orphaned(detail.manifest.front()));
+  }
+  std::filesystem::remove_all(path);
 }
 
 TEST_F(DropOnDruid, ALateMarkOfSomebodyElsesSurvivesTheKill) {
