@@ -219,12 +219,13 @@ TEST_P(DropWalk, ADropIsRestored) { ForEachExchange(RunToRestored); }
 
 INSTANTIATE_TEST_SUITE_P(
     Faults, DropWalk,
-    ::testing::Values(
-        Walk{"LostBefore", R"("kind":"lost_before")"}, Walk{"LostAfter", R"("kind":"lost_after")"},
-        Walk{"Reset", R"("kind":"reset")"}, Walk{"Status503", R"("kind":"status","status":503)"},
-        Walk{"Status500WithEffect", R"("kind":"status","status":500,"effect":true)"},
-        Walk{"Truncated", R"("kind":"truncate")"}, Walk{"Garbage", R"("kind":"garbage")"},
-        Walk{"LostThreeTimes", R"("kind":"lost_after","times":3)"}),
+    ::testing::Values(Walk{"LostBefore", R"("kind":"lost_before")"},
+                      Walk{"LostAfter", R"("kind":"lost_after")"},
+                      Walk{"LateEffect", R"("kind":"late","delay_ms":20000)"},
+                      Walk{"Status503", R"("kind":"status","status":503)"},
+                      Walk{"Status500WithEffect", R"("kind":"status","status":500,"effect":true)"},
+                      Walk{"Garbage", R"("kind":"garbage")"},
+                      Walk{"LostThreeTimes", R"("kind":"lost_after","times":3)"}),
     [](const auto& info) { return std::string(info.param.name); });
 
 // The process is killed at exchange n: before it is sent, or after its effect.
