@@ -29,9 +29,11 @@ void ReadSegments(SegmentReader::Shape shape, const std::string& datasource,
   call->start_body = [=] {
     start();
     reading->foreign.clear();
+    // Not the shared pointer: the reader is part of what it would keep alive.
+    std::string* const foreign = &reading->foreign;
     reading->reader = std::make_unique<SegmentReader>(shape, [=](UnusedSegment& row) {
-      if (row.segment.datasource != datasource && reading->foreign.empty()) {
-        reading->foreign = absl::StrCat("a segment of another datasource: ", row.segment.id);
+      if (row.segment.datasource != datasource && foreign->empty()) {
+        *foreign = absl::StrCat("a segment of another datasource: ", row.segment.id);
       }
       sink(row);
     });
