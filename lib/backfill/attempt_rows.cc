@@ -157,10 +157,4 @@ absl::StatusOr<std::vector<verify::KnownChange>> KnownAttempts(store::Transactio
   return known;
 }
 
-absl::StatusOr<bool> IsOurTask(store::Transaction& tx, const std::string& task_id) {
-  auto rows = tx.Query("SELECT 1 FROM backfill_attempt WHERE task_id = :task", {task_id});
-  if (!rows.ok()) return rows.status();
-  return !rows->empty();
-}
-
 }  // namespace interlock::backfill

@@ -147,7 +147,9 @@ void UnitJudge::JudgeOurs(const Attribution& told, const PartitionBefore& before
   PartitionJudgement& one = result_.partitions.back();
   own_versions_.push_back(told.version);
   one.proof.version = told.version;
-  one.proof.attribution = evidence_.locks.empty() ? "WITHIN_TASK_LIFE" : "LOCK_VERSION_SEEN";
+  const bool lock_seen = std::any_of(evidence_.locks.begin(), evidence_.locks.end(),
+                                     [&](const auto& lock) { return lock.second == told.version; });
+  one.proof.attribution = lock_seen ? "LOCK_VERSION_SEEN" : "WITHIN_TASK_LIFE";
   verify::PartitionQuestion question;
   question.partition = one.partition;
   question.level = evidence_.level;

@@ -125,6 +125,16 @@ absl::StatusOr<Pass::Sight> Pass::LookBefore(const StoredUnit& unit, BeforeLook*
   if (backfill_.terms.rule != RowRule::kSourceSums) return sight;
   std::vector<std::string> fields;
   for (const auto& [source, target] : backfill_.terms.sums) fields.push_back(source);
+  // What is not loaded would be missing from the sums, and not from what the task reads.
+  const auto load =
+      world_.cluster.GetLoadStatus(backfill_.druid_source, unit.unit.hull(), /*refresh=*/true);
+  if (!load.done()) return Away(load);
+  if (load.value().unavailable_segments > 0) {
+    return Sight{Seen::kBlocked, "SOURCE_NOT_LOADED",
+                 absl::StrCat(load.value().unavailable_segments, " segments of ",
+                              backfill_.druid_source, " are not loaded"),
+                 options_.blocked_every};
+  }
   const auto sums = world_.cluster.SumRows(backfill_.druid_source, unit.unit.intervals, fields);
   if (!sums.done()) return Away(sums);
   look->source_sums.assign(fields.size(), 0);

@@ -1,4 +1,4 @@
-// What stands in the way of a task in Druid itself: locks and tasks that are not ours.
+// What stands in the way of a task in Druid itself: locks that are not ours.
 //
 // Threads: functions without state.
 #pragma once
@@ -16,9 +16,5 @@ inline constexpr int64_t kBatchPriority = 50;
 // only where locks are, each does.
 bool LockBlocks(const druid::TaskLock& lock);
 std::string DescribeLock(const druid::TaskLock& lock);
-
-// Whether the task, if it lives beside ours, could have made a version that looks like
-// ours. Streams take their locks before we look, compactions are told by their segments.
-bool MakesVersions(const druid::TaskStatus& task);
 
 }  // namespace interlock::backfill

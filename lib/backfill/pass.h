@@ -91,10 +91,11 @@ class Pass {
   absl::Status Prove(StoredUnit& unit);
   Sight Gather(const StoredUnit& unit, Attempt& attempt, Evidence* evidence);
   absl::Status ReadKnown(const StoredUnit& unit, const Attempt& attempt, Evidence* evidence);
-  absl::Status StoreJudgement(StoredUnit& unit, Attempt& attempt, const UnitJudgement& judged);
+  absl::Status StoreJudgement(StoredUnit& unit, Attempt& attempt, const UnitJudgement& judged,
+                              absl::Duration since);
   absl::Status StorePartition(store::Transaction& tx, const StoredUnit& unit,
                               const PartitionJudgement& judged);
-  absl::StatusOr<Sight> LookForOthers(Attempt& attempt);
+  absl::StatusOr<Sight> LookForOthers(const StoredUnit& unit, Attempt& attempt, bool patient);
 
   const Runner::World& world_;
   const Options& options_;

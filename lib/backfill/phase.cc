@@ -30,27 +30,29 @@ Standing AtWork(const Backfill& backfill) {
   return {Phase::kRunning, "", ""};
 }
 
-Standing Over(const Backfill& backfill, const std::map<State, int64_t>& counts,
-              const Totals& totals) {
+absl::StatusOr<Standing> Over(store::Transaction& tx, const Backfill& backfill,
+                              const std::map<State, int64_t>& counts) {
   const int64_t unclear = In(counts, State::kSuspect) + In(counts, State::kUndetermined);
   if (unclear > 0) {
-    return {
+    return Standing{
         Phase::kNeedsAttention, "UNITS_NOT_PROVEN",
-        absl::StrCat(unclear, " units are SUSPECT or UNDETERMINED: accept, retry or roll back")};
+        absl::StrCat(unclear, " units are SUSPECT or UNDETERMINED: accept or retry them")};
   }
   if (const int64_t failed = In(counts, State::kFailed); failed > 0) {
-    return {Phase::kFailed, "UNITS_FAILED", absl::StrCat(failed, " units have failed")};
+    return Standing{Phase::kFailed, "UNITS_FAILED", absl::StrCat(failed, " units have failed")};
   }
   if (const int64_t cancelled = In(counts, State::kCancelled); cancelled > 0) {
-    return {Phase::kCancelled, "", absl::StrCat(cancelled, " units were given up")};
+    return Standing{Phase::kCancelled, "", absl::StrCat(cancelled, " units were given up")};
   }
-  if (backfill.expected_rows && totals.rows_known && totals.rows != *backfill.expected_rows &&
+  auto totals = SumUnits(tx, backfill.id);
+  if (!totals.ok()) return totals.status();
+  if (backfill.expected_rows && totals->rows_known && totals->rows != *backfill.expected_rows &&
       In(counts, State::kSkipped) == 0) {
-    return {Phase::kNeedsAttention, "ROWS_DIFFER",
-            absl::StrCat(totals.rows, " rows came in, and ", *backfill.expected_rows,
-                         " were expected")};
+    return Standing{Phase::kNeedsAttention, "ROWS_DIFFER",
+                    absl::StrCat(totals->rows, " rows came in, and ", *backfill.expected_rows,
+                                 " were expected")};
   }
-  return {Phase::kDone, "", ""};
+  return Standing{Phase::kDone, "", ""};
 }
 
 }  // namespace
@@ -58,10 +60,11 @@ Standing Over(const Backfill& backfill, const std::map<State, int64_t>& counts,
 absl::StatusOr<bool> UpdatePhase(store::Transaction& tx, Backfill& backfill) {
   auto counts = CountUnits(tx, backfill.id);
   if (!counts.ok()) return counts.status();
-  auto totals = SumUnits(tx, backfill.id);
-  if (!totals.ok()) return totals.status();
-  const Standing standing =
-      Unfinished(*counts) > 0 ? AtWork(backfill) : Over(backfill, *counts, *totals);
+  const absl::StatusOr<Standing> told = Unfinished(*counts) > 0
+                                            ? absl::StatusOr<Standing>(AtWork(backfill))
+                                            : Over(tx, backfill, *counts);
+  if (!told.ok()) return told.status();
+  const Standing& standing = *told;
   const bool idle = Unfinished(*counts) == 0 && In(*counts, State::kUndetermined) == 0;
   const bool ended = IsOver(standing.phase);
   const bool same = standing.phase == backfill.phase && standing.reason == backfill.reason &&

@@ -15,6 +15,8 @@ namespace {
 // Where Druid has forgotten when a task was made: how far our clocks may be apart.
 constexpr absl::Duration kClockSlack = absl::Minutes(1);
 
+constexpr absl::Duration kRarestLook = absl::Minutes(10);
+
 std::vector<Interval> SummedIn(const Unit& unit) {
   return unit.partitions.size() <= kMaxSummedPartitions ? unit.partitions : unit.intervals;
 }
@@ -31,26 +33,23 @@ Interval Around(const Unit& unit, const std::vector<Interval>& neighbours) {
 
 }  // namespace
 
-// Another task that writes and is not ours, beside ours. Where the lock was seen, it does
-// not matter.
-absl::StatusOr<Pass::Sight> Pass::LookForOthers(Attempt& attempt) {
+// Another's lock on the unit's time, now that ours is gone: its task may have published
+// before or after ours, and holds the lock to its own end. Where our lock was seen, whose
+// version it is does not depend on that.
+absl::StatusOr<Pass::Sight> Pass::LookForOthers(const StoredUnit& unit, Attempt& attempt,
+                                                bool patient) {
   const Sight clear{Seen::kClear, "", "", {}};
   if (attempt.others_seen || !attempt.locks.empty()) return clear;
-  const auto live = world_.cluster.ListLiveTasks(attempt.datasource);
-  if (!live.done()) return Away(live);
-  bool others = false;
-  absl::Status status = world_.store.Read([&](store::Transaction& tx) -> absl::Status {
-    others = false;
-    for (const druid::TaskStatus& task : live.value()) {
-      if (!MakesVersions(task)) continue;
-      auto ours = IsOurTask(tx, task.id);
-      if (!ours.ok()) return ours.status();
-      others = others || !*ours;
+  const auto locks = world_.cluster.ListLocks(attempt.datasource, unit.unit.intervals);
+  if (!locks.done()) return Away(locks);
+  for (const druid::TaskLock& lock : locks.value()) {
+    if (lock.group_id == attempt.task_id || !LockBlocks(lock)) continue;
+    // Where only intervals are told, it may be our own that lingers.
+    if (lock.group_id.empty() && patient) {
+      return Sight{Seen::kNotYet, "LOCK_LINGERS", DescribeLock(lock), options_.look_every};
     }
-    return absl::OkStatus();
-  });
-  if (!status.ok()) return status;
-  attempt.others_seen = others;
+    attempt.others_seen = true;
+  }
   return clear;
 }
 
@@ -118,13 +117,15 @@ absl::Status Pass::Prove(StoredUnit& unit) {
   Evidence evidence;
   const Instant looked = world_.store.Now();
   absl::StatusOr<Sight> gathered = Gather(unit, *attempt, &evidence);
-  if (gathered->seen == Seen::kClear) gathered = LookForOthers(*attempt);
+  const absl::Duration since = looked - attempt->ended.value_or(attempt->intended);
+  if (gathered->seen == Seen::kClear) {
+    gathered = LookForOthers(unit, *attempt, since < options_.row_patience);
+  }
   if (!gathered.ok()) return gathered.status();
   if (gathered->seen != Seen::kClear) {
     return Move(unit, {Seen::kNotYet, gathered->reason, gathered->message, gathered->again});
   }
   if (absl::Status status = ReadKnown(unit, *attempt, &evidence); !status.ok()) return status;
-  const absl::Duration since = looked - attempt->ended.value_or(attempt->intended);
   evidence.unit = unit.unit;
   evidence.before = attempt->before;
   evidence.task_id = attempt->task_id;
@@ -138,12 +139,16 @@ absl::Status Pass::Prove(StoredUnit& unit) {
   evidence.now = looked;
   evidence.settled = since >= options_.settle_time;
   evidence.rows_settled = since >= options_.row_patience;
-  return StoreJudgement(unit, *attempt, JudgeUnit(evidence));
+  return StoreJudgement(unit, *attempt, JudgeUnit(evidence), since);
 }
 
-absl::Status Pass::StoreJudgement(StoredUnit& unit, Attempt& attempt, const UnitJudgement& judged) {
-  Sight sight{judged.seen, judged.reason, judged.message,
-              judged.seen == Seen::kCantTell ? options_.slow_look : options_.look_every};
+absl::Status Pass::StoreJudgement(StoredUnit& unit, Attempt& attempt, const UnitJudgement& judged,
+                                  absl::Duration since) {
+  Sight sight{judged.seen, judged.reason, judged.message, options_.look_every};
+  if (judged.seen == Seen::kCantTell) {
+    // The longer it could not be told, the rarer it is looked at.
+    sight.again = std::clamp(since / 8, options_.slow_look, kRarestLook);
+  }
   const bool settles = Next(unit.state, judged.seen).action == Action::kSettle;
   if (settles) sight.again = absl::ZeroDuration();
   if (judged.seen == Seen::kNoEffect && !attempt.druid_error.empty()) {

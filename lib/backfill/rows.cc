@@ -105,13 +105,13 @@ absl::StatusOr<std::optional<Backfill>> FindByRequest(store::Transaction& tx,
                           {requested_by, holder, request_id}));
 }
 
-absl::StatusOr<std::optional<Backfill>> FindActive(store::Transaction& tx,
-                                                   const std::string& datasource,
-                                                   const std::string& digest,
-                                                   const std::string& intervals) {
+absl::StatusOr<std::optional<Backfill>> FindSameWork(store::Transaction& tx,
+                                                     const std::string& datasource,
+                                                     const std::string& digest,
+                                                     const std::string& intervals) {
   return FirstOf(tx.Query("SELECT " INTERLOCK_BACKFILL_COLUMNS
                           " FROM backfill WHERE datasource = :datasource AND digest = :digest AND"
-                          " intervals = :intervals AND ended_ms IS NULL ORDER BY number LIMIT 1",
+                          " intervals = :intervals ORDER BY number DESC LIMIT 1",
                           {datasource, digest, intervals}));
 }
 

@@ -38,11 +38,11 @@ struct BackfillFilter {
 absl::StatusOr<std::vector<Backfill>> ReadBackfills(store::Transaction& tx,
                                                     const BackfillFilter& filter, int64_t before,
                                                     int64_t most);
-// One over the same work and intervals that is not over, the oldest.
-absl::StatusOr<std::optional<Backfill>> FindActive(store::Transaction& tx,
-                                                   const std::string& datasource,
-                                                   const std::string& digest,
-                                                   const std::string& intervals);
+// The newest one over the same work and intervals.
+absl::StatusOr<std::optional<Backfill>> FindSameWork(store::Transaction& tx,
+                                                     const std::string& datasource,
+                                                     const std::string& digest,
+                                                     const std::string& intervals);
 // Gives it its id, number and revision, and stores it.
 absl::Status InsertBackfill(store::Transaction& tx, Backfill& backfill);
 // Stores what its runner changes, with the next revision; not the wishes to pause or cancel.
@@ -117,8 +117,6 @@ absl::StatusOr<std::vector<verify::KnownChange>> KnownAttempts(store::Transactio
                                                                const Interval& around,
                                                                Instant since,
                                                                const std::string& but_task);
-// Whether the task is one of ours.
-absl::StatusOr<bool> IsOurTask(store::Transaction& tx, const std::string& task_id);
 
 // --- What was proven last ------------------------------------------------------------------
 

@@ -34,7 +34,8 @@ store::Schema BackfillSchema() {
           " task_id TEXT NOT NULL, reservation_id TEXT NOT NULL, token BIGINT NOT NULL,"
           " due_ms BIGINT NOT NULL, rows_in BIGINT, unparseable BIGINT NOT NULL,"
           " PRIMARY KEY (backfill_id, number)) {{clustered}}",
-          "CREATE INDEX backfill_unit_by_state ON backfill_unit (backfill_id, state, due_ms)",
+          "CREATE INDEX backfill_unit_by_state ON backfill_unit (backfill_id, state, number, "
+          "due_ms)",
           "CREATE INDEX backfill_unit_open ON backfill_unit (datasource) WHERE open = 1",
 
           "CREATE TABLE backfill_partition (backfill_id TEXT NOT NULL, start_ms BIGINT NOT NULL,"

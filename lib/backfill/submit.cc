@@ -171,11 +171,16 @@ absl::StatusOr<Backfills::Submitted> Backfills::SubmitIn(store::Transaction& tx,
     if (!status.ok()) return status;
     return submitted;
   }
-  if (request.reprocess == Reprocess::kNone && request.reservation_id.empty()) {
-    auto active = FindActive(tx, checked.check.spec->datasource, checked.digest,
-                             IntervalsToText(checked.check.spec->intervals));
-    if (!active.ok()) return active.status();
-    if (*active) return Submitted{**active, true};
+  if (request.reprocess != Reprocess::kAll && request.reservation_id.empty()) {
+    auto there = FindSameWork(tx, checked.check.spec->datasource, checked.digest,
+                              IntervalsToText(checked.check.spec->intervals));
+    if (!there.ok()) return there.status();
+    if (*there && (!(*there)->ended || request.reprocess == Reprocess::kFailed)) {
+      Submitted submitted{**there, true};
+      absl::Status status = RunAgain(tx, submitted.backfill, request.reprocess);
+      if (!status.ok()) return status;
+      return submitted;
+    }
   }
   Submitted submitted{NewBackfill(checked, caller), false};
   Backfill& backfill = submitted.backfill;

@@ -1,5 +1,6 @@
 // Units and partitions in the store's tables.
 #include <algorithm>
+#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "lib/backfill/backfill_errors.h"
@@ -249,16 +250,18 @@ absl::StatusOr<std::vector<StoredPartition>> ReadPartitions(store::Transaction& 
                                                             const PartitionFilter& filter,
                                                             Instant from, int64_t most) {
   const Interval overlap = filter.overlapping.value_or(Interval::Eternity());
+  // States are picked out here, so all rows may be needed to fill a page.
+  const int64_t limit = filter.states.empty() ? most : std::numeric_limits<int32_t>::max();
   auto rows =
       filter.after_revision > 0
           ? tx.Query("SELECT " INTERLOCK_PARTITION_COLUMNS
                      " FROM backfill_partition WHERE backfill_id = :id AND revision > :after"
-                     " ORDER BY revision, start_ms",
-                     {backfill_id, filter.after_revision})
+                     " ORDER BY revision, start_ms LIMIT :limit",
+                     {backfill_id, filter.after_revision, limit})
           : tx.Query("SELECT " INTERLOCK_PARTITION_COLUMNS
                      " FROM backfill_partition WHERE backfill_id = :id AND start_ms >= :from AND"
-                     " start_ms < :end AND end_ms > :start ORDER BY start_ms",
-                     {backfill_id, from, overlap.end(), overlap.start()});
+                     " start_ms < :end AND end_ms > :start ORDER BY start_ms LIMIT :limit",
+                     {backfill_id, from, overlap.end(), overlap.start(), limit});
   if (!rows.ok()) return rows.status();
   std::vector<StoredPartition> partitions;
   for (const store::Row& row : *rows) {

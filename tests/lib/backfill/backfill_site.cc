@@ -257,6 +257,23 @@ std::vector<std::string> BackfillSite::OurTasks() {
   return tasks;
 }
 
+std::vector<StoredPartition> BackfillSite::Partitions(const std::string& id) {
+  auto page = backfills_->ListPartitions(id, {}, kMaxPageSize, "");
+  EXPECT_TRUE(page.ok()) << page.status();
+  return page->partitions;
+}
+
+std::vector<lease::Held> BackfillSite::Held(const Interval& interval) {
+  std::vector<lease::Held> held;
+  absl::Status status = store_->Read([&](store::Transaction& tx) {
+    auto found = lease::FindHeld(tx, kDatasource, lease::Mode::kReplace, {interval});
+    if (found.ok()) held = *found;
+    return found.status();
+  });
+  EXPECT_TRUE(status.ok()) << status;
+  return held;
+}
+
 std::string BackfillSite::InlineSpec(int from, int to, int rows_an_hour) {
   std::string lines;
   for (int hour = from; hour < to; ++hour) absl::StrAppend(&lines, Lines(hour, rows_an_hour));

@@ -12,6 +12,7 @@
 #include "lib/backfill/runner.h"
 #include "lib/druid/cluster.h"
 #include "lib/druid/transport.h"
+#include "lib/lease/reservation.h"
 #include "lib/simulator/simulator.h"
 #include "lib/store/sqlite.h"
 #include "lib/time/fake_clock.h"
@@ -120,6 +121,10 @@ class BackfillSite {
   std::string Version(int hour);
   // Top-level tasks that Druid has of a backfill, by id prefix "il-".
   std::vector<std::string> OurTasks();
+
+  std::vector<StoredPartition> Partitions(const std::string& id);
+  // Who holds a part of this hour.
+  std::vector<lease::Held> Held(const Interval& interval);
 
   // A spec over hours [from, to) of `clicks` with inline input of so many rows an hour; one
   // unit.
