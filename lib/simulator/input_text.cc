@@ -15,7 +15,8 @@ std::optional<Record> ReadJson(absl::string_view line) {
   absl::StatusOr<JsonDocument> document = ParseJson(line);
   if (!document.ok() || !document->IsObject()) return std::nullopt;
   Record record;
-  for (const auto& member : document->GetObject()) {
+  const JsonValue& object = *document;
+  for (const auto& member : object.GetObject()) {
     record[member.name.GetString()] = ToCell(member.value);
   }
   return record;

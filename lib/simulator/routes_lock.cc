@@ -75,7 +75,8 @@ Reply LockedIntervalsV1(Call& call) {
     return Reply::Text("No Datasource provided", 400, "application/json");
   }
   std::vector<Filter> filters;
-  for (const auto& member : json->GetObject()) {
+  const JsonValue& object = *json;
+  for (const auto& member : object.GetObject()) {
     filters.push_back(
         {member.name.GetString(), member.value.IsInt64() ? member.value.GetInt64() : 0, {}});
   }

@@ -24,7 +24,7 @@
 namespace interlock::simulator {
 
 struct WorldOptions {
-  Moment task_duration{5};
+  Moment task_duration{5};  // of a plain one; parallel ones take 20 times as long
   int worker_slots = 3;
   Moment load_delay{20};
   Moment drop_delay{50};

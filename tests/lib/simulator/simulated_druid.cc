@@ -92,6 +92,7 @@ std::string SimulatedDruid::RunTask(const std::string& id, const std::string& ta
   const Reply reply = Submit(task_json);
   EXPECT_EQ(reply.status, 200) << reply.body;
   Pass(100);
+  if (StatusCode(id) == "RUNNING") Pass(1'900);  // a parallel one
   return StatusCode(id);
 }
 
