@@ -116,6 +116,7 @@ druid::HttpReply SpoiledTransport::Send(const druid::HttpRequest& request) {
     reply.status = 500;
     reply.body.clear();
   }
+  if (spoil == Spoil::kEmpty) reply.body = "{}";
   if (spoil == Spoil::kGarbage) reply.body = "<html>{\"task\":";
   if (request.on_body && reply.status / 100 == 2) {
     const std::string body = std::move(reply.body);

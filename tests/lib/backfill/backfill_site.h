@@ -30,6 +30,7 @@ enum class Spoil {
   kServerError,  // 500 without effect
   kErrorAfter,   // the effect, and 500
   kGarbage,      // the effect, and a body that makes no sense
+  kEmpty,        // the effect, and `{}`
 };
 
 // Asks the simulator in the process.

@@ -47,6 +47,23 @@ TEST(Runner, Case067ThreeTimeoutsMakeOneTask) {
   EXPECT_THAT(site.OurTasks(), SizeIs(1));
 }
 
+// Druid leaves unknown ids out of the statuses: that alone is never believed.
+TEST(Runner, ATaskThatIsLeftOutOfTheStatusesIsNotTakenForGone) {
+  BackfillSite site;
+  ASSERT_TRUE(site.simulator()
+                  .AddFault(R"({"match":{"method":"POST","path":"/druid/indexer/v1/task"},
+                                "kind":"stuck_task"})")
+                  .ok());
+  const std::string id = site.Submit(BackfillSite::InlineSpec(13, 14, 8));
+  site.RunUntilOver(id, absl::Seconds(1));
+  site.transport().SpoilBy([](int64_t, const druid::HttpRequest& request) {
+    if (request.url.find("/taskStatus") != std::string::npos) return Spoil::kEmpty;
+    return request.url.find("/status") != std::string::npos ? Spoil::kServerError : Spoil::kNot;
+  });
+  site.RunUntilOver(id, absl::Seconds(10));
+  EXPECT_EQ(NameOf(site.Partitions(id)[0].state), "RUNNING");
+}
+
 TEST(Runner, Case072AShutdownIsOnlyAskedAndTheTaskPolledUntilItIsOver) {
   BackfillSite site;
   ASSERT_TRUE(site.simulator()
