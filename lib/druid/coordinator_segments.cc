@@ -20,7 +20,7 @@ std::string MetadataPath(const std::string& datasource, const std::string& rest)
 // Has `call` read a list of segments while it arrives. A retry starts again, so what
 // `start` undoes is what an earlier attempt left.
 void ReadSegments(SegmentReader::Shape shape, const std::string& datasource,
-                  std::function<void()> start, SegmentReader::Sink sink, Call* call) {
+                  const std::function<void()>& start, const SegmentReader::Sink& sink, Call* call) {
   struct Reading {
     std::unique_ptr<SegmentReader> reader;
     std::string foreign;
