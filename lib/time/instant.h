@@ -42,11 +42,15 @@ class Instant {
   std::string ToString() const;
 
   // The ends of Druid's eternity (JodaUtils: half of what 64 bits hold, so that
-  // differences never overflow).
-  static const Instant kMin;
-  static const Instant kMax;
+  // differences never overflow). They cannot say constexpr before the class is complete,
+  // which is what the naming rule goes by.
+  static const Instant kMin;  // NOLINT(readability-identifier-naming)
+  static const Instant kMax;  // NOLINT(readability-identifier-naming)
 
-  friend constexpr auto operator<=>(const Instant&, const Instant&) = default;
+  friend constexpr bool operator==(const Instant&, const Instant&) = default;
+  friend constexpr std::strong_ordering operator<=>(const Instant& a, const Instant& b) {
+    return a.millis_ <=> b.millis_;
+  }
 
   template <typename H>
   friend H AbslHashValue(H state, const Instant& instant) {

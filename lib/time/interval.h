@@ -77,7 +77,11 @@ class Interval {
   std::string ToString() const;
 
   // By start, then by end.
-  friend constexpr auto operator<=>(const Interval&, const Interval&) = default;
+  friend constexpr bool operator==(const Interval&, const Interval&) = default;
+  friend constexpr std::strong_ordering operator<=>(const Interval& a, const Interval& b) {
+    const std::strong_ordering by_start = a.start_ <=> b.start_;
+    return std::is_eq(by_start) ? a.end_ <=> b.end_ : by_start;
+  }
 
   template <typename H>
   friend H AbslHashValue(H state, const Interval& i) {

@@ -171,7 +171,8 @@ std::optional<absl::CivilDay> DayOfWeekDate(const DateFields& date) {
   if (!InRange(date.week, 1, static_cast<int>(weeks)) || !InRange(date.day_of_week, 1, 7)) {
     return std::nullopt;
   }
-  return first + 7 * (*date.week - 1) + (date.day_of_week.value_or(1) - 1);
+  const int64_t week = *date.week - 1;
+  return first + 7 * week + (date.day_of_week.value_or(1) - 1);
 }
 
 std::optional<absl::CivilDay> DayOf(const DateFields& date) {

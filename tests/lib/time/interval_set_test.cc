@@ -61,9 +61,10 @@ Points PointsOf(const std::vector<Interval>& set) {
 
 std::vector<Interval> RandomIntervals(std::mt19937& random) {
   std::vector<Interval> intervals;
-  for (size_t n = random() % 8; n > 0; --n) {
-    const int64_t start = random() % kPoints;
-    intervals.push_back(I(start, std::min<int64_t>(kPoints, start + random() % 12)));
+  const auto below = [&](int bound) { return static_cast<int>(random() % bound); };
+  for (int n = below(8); n > 0; --n) {
+    const int start = below(kPoints);
+    intervals.push_back(I(start, std::min(kPoints, start + below(12))));
   }
   return intervals;
 }
