@@ -83,7 +83,10 @@ class Pass {
   absl::Status PollRunning(std::vector<StoredUnit>& units);
   absl::Status PollOne(StoredUnit& unit, Attempt& attempt, const druid::TaskStatus* status,
                        std::optional<Instant> druid_time);
-  absl::Status SeeItLive(StoredUnit& unit, Attempt& attempt, const druid::TaskStatus& status);
+  absl::Status SeeItLive(StoredUnit& unit, Attempt& attempt, const druid::TaskStatus& status,
+                         bool alone);
+  absl::Status NoteState(StoredUnit& unit, Attempt& attempt, AttemptState state);
+  const Attempt* ToAskAbout(const std::vector<std::pair<StoredUnit*, Attempt>>& running);
   absl::Status Shutdown(StoredUnit& unit, Attempt& attempt, const Sight& why);
   absl::Status LookForLocks(std::vector<std::pair<StoredUnit*, Attempt>>& running);
 

@@ -14,9 +14,19 @@ constexpr absl::Duration kShutdownAgain = absl::Seconds(30);
 // A task that waits for longer than this is likely to wait for a lock.
 constexpr absl::Duration kLongWait = absl::Seconds(10);
 
-AttemptState StateOf(const druid::TaskStatus& status) {
-  return status.runner_state == "RUNNING" ? AttemptState::kRunning : AttemptState::kWaiting;
+// A task that is this old and was not seen to run is asked about by itself.
+constexpr absl::Duration kAskAfter = absl::Seconds(2);
+
+// The batched status does not say whether a task waits or runs.
+std::optional<AttemptState> StateOf(const druid::TaskStatus& status) {
+  if (status.runner_state == "RUNNING") return AttemptState::kRunning;
+  if (status.runner_state == "WAITING" || status.runner_state == "PENDING") {
+    return AttemptState::kWaiting;
+  }
+  return std::nullopt;
 }
+
+Instant PostedAt(const Attempt& attempt) { return attempt.posted.value_or(attempt.intended); }
 
 }  // namespace
 
@@ -37,21 +47,35 @@ absl::Status Pass::PollRunning(std::vector<StoredUnit>& units) {
     Away(answer);
     return absl::OkStatus();  // they stay as they are
   }
+  const Attempt* asked = ToAskAbout(running);
   absl::Status status = LookForLocks(running);
   for (auto& [unit, attempt] : running) {
     if (!status.ok() || druid_away_) return status;
     const auto it = answer.value().find(attempt.task_id);
-    status = PollOne(*unit, attempt, it == answer.value().end() ? nullptr : &it->second,
-                     answer.druid_time());
+    // What is left out of the map is asked for by itself before that is believed.
+    const bool alone = it == answer.value().end() || &attempt == asked;
+    status = PollOne(*unit, attempt, alone ? nullptr : &it->second, answer.druid_time());
   }
   return status;
+}
+
+// One of those that were not seen to run yet, another each second: one request more a
+// pass, however many there are. Past its deadline each is asked about before it is shut
+// down.
+const Attempt* Pass::ToAskAbout(const std::vector<std::pair<StoredUnit*, Attempt>>& running) {
+  std::vector<const Attempt*> unsure;
+  for (const auto& [unit, attempt] : running) {
+    if (!attempt.running && now_ - PostedAt(attempt) > kAskAfter) unsure.push_back(&attempt);
+  }
+  if (unsure.empty()) return nullptr;
+  return unsure[static_cast<size_t>(now_.millis() / 1000) % unsure.size()];
 }
 
 absl::Status Pass::PollOne(StoredUnit& unit, Attempt& attempt, const druid::TaskStatus* status,
                            std::optional<Instant> druid_time) {
   druid::TaskStatus asked;
-  if (status == nullptr) {
-    // Left out of the map: ask for it alone before it is believed.
+  const bool alone = status == nullptr;
+  if (alone) {
     const auto answer = world_.cluster.GetTaskStatus(attempt.task_id);
     if (answer.not_found()) {
       return Move(unit, {Seen::kGone, "TASK_FORGOTTEN", answer.text(), {}},
@@ -67,8 +91,9 @@ absl::Status Pass::PollOne(StoredUnit& unit, Attempt& attempt, const druid::Task
     }
     asked = answer.value();
     status = &asked;
+    druid_time = answer.druid_time();
   }
-  if (!status->terminal()) return SeeItLive(unit, attempt, *status);
+  if (!status->terminal()) return SeeItLive(unit, attempt, *status, alone);
   return Move(unit, {Seen::kEnded, "", "", {}}, [&](store::Transaction& tx) {
     attempt.state = AttemptState::kEnded;
     attempt.ended = tx.now();
@@ -79,26 +104,36 @@ absl::Status Pass::PollOne(StoredUnit& unit, Attempt& attempt, const druid::Task
   });
 }
 
-absl::Status Pass::SeeItLive(StoredUnit& unit, Attempt& attempt, const druid::TaskStatus& status) {
+absl::Status Pass::SeeItLive(StoredUnit& unit, Attempt& attempt, const druid::TaskStatus& status,
+                             bool alone) {
   if (status.state == druid::TaskState::kUnknown) return absl::OkStatus();
-  const AttemptState state = StateOf(status);
-  const bool runs = state == AttemptState::kRunning;
-  const Instant posted = attempt.posted.value_or(attempt.intended);
-  const std::string reason = !runs && now_ - posted > kLongWait ? "WAITING_FOR_SLOT_OR_LOCK" : "";
-  if (state != attempt.state || (runs && !attempt.running) || reason != unit.reason) {
-    absl::Status moved = Move(unit, {Seen::kLives, reason, "", {}}, [&](store::Transaction& tx) {
-      attempt.state = state;
-      if (runs && !attempt.running) attempt.running = tx.now();
-      return UpdateAttempt(tx, attempt);
-    });
-    if (!moved.ok()) return moved;
+  if (const std::optional<AttemptState> state = StateOf(status)) {
+    if (absl::Status moved = NoteState(unit, attempt, *state); !moved.ok()) return moved;
   }
   if (backfill_.cancel) return Shutdown(unit, attempt, {Seen::kCancel, "CANCELLED", "", {}});
-  const bool waits_too_long = !attempt.running && now_ - posted > backfill_.waiting_deadline;
-  const bool runs_too_long = attempt.running && now_ - *attempt.running > backfill_.run_deadline;
-  if (!waits_too_long && !runs_too_long) return absl::OkStatus();
-  return Shutdown(unit, attempt,
-                  {Seen::kOverdue, runs_too_long ? "RAN_TOO_LONG" : "WAITED_TOO_LONG", "", {}});
+  if (attempt.running) {
+    if (now_ - *attempt.running <= backfill_.run_deadline) return absl::OkStatus();
+    return Shutdown(unit, attempt, {Seen::kOverdue, "RAN_TOO_LONG", "", {}});
+  }
+  if (now_ - PostedAt(attempt) <= backfill_.waiting_deadline) return absl::OkStatus();
+  if (!StateOf(status)) {
+    return alone ? absl::OkStatus() : PollOne(unit, attempt, nullptr, std::nullopt);
+  }
+  return Shutdown(unit, attempt, {Seen::kOverdue, "WAITED_TOO_LONG", "", {}});
+}
+
+absl::Status Pass::NoteState(StoredUnit& unit, Attempt& attempt, AttemptState state) {
+  const bool runs = state == AttemptState::kRunning;
+  const std::string reason =
+      !runs && now_ - PostedAt(attempt) > kLongWait ? "WAITING_FOR_SLOT_OR_LOCK" : "";
+  if (state == attempt.state && runs == attempt.running.has_value() && reason == unit.reason) {
+    return absl::OkStatus();
+  }
+  return Move(unit, {Seen::kLives, reason, "", {}}, [&](store::Transaction& tx) {
+    attempt.state = state;
+    if (runs && !attempt.running) attempt.running = tx.now();
+    return UpdateAttempt(tx, attempt);
+  });
 }
 
 // "Asked" is not "gone": it is polled until Druid says that it is over.

@@ -271,6 +271,51 @@ TEST(Runner, CancelShutsTheTaskDownAndProvesWhatItLeft) {
   EXPECT_THAT(site.Held(Hour(13)), IsEmpty());
 }
 
+TEST(Runner, Case078ATaskThatRunsTooLongIsShutDownAndTriedAgain) {
+  BackfillSite site;
+  site.Load(13, 5);
+  ASSERT_TRUE(site.simulator()
+                  .AddFault(R"({"match":{"method":"POST","path":"/druid/indexer/v1/task"},
+                                "kind":"stuck_task"})")
+                  .ok());
+  BackfillRequest request;
+  request.spec = BackfillSite::InlineSpec(13, 14, 8);
+  request.run_deadline = absl::Seconds(20);
+  request.waiting_deadline = absl::Hours(1);  // it does not wait, it runs
+  const auto submitted = site.backfills().Submit(request, site.Caller());
+  const Instant start = site.clock().Now();
+  const Backfills::Detail over = site.RunUntilOver(submitted->backfill.id);
+  EXPECT_EQ(NameOf(over.backfill.phase), "DONE") << over.backfill.message;
+  EXPECT_LT(site.clock().Now() - start, absl::Minutes(2));
+  const auto attempts = site.backfills().ListAttempts(over.backfill.id, 0);
+  ASSERT_THAT(*attempts, SizeIs(2));
+  EXPECT_TRUE((*attempts)[0].running);
+  EXPECT_EQ((*attempts)[0].druid_status, "FAILED");
+  EXPECT_EQ(site.Rows(13), 8);
+}
+
+TEST(Runner, ATaskThatWaitsTooLongForALockIsShutDown) {
+  BackfillSite site;
+  site.transport().Before([&](const druid::HttpRequest& request) {
+    if (request.body.find("index_parallel") == std::string::npos) return;
+    site.transport().Before(nullptr);  // a stream comes between the look and the task
+    site.simulator().Ask("POST", "/simulator/locks",
+                         R"({"group":"index_kafka_clicks","datasource":"clicks","interval":")" +
+                             Hour(13).ToString() + R"(","priority":75,"type":"EXCLUSIVE"})");
+  });
+  BackfillRequest request;
+  request.spec = BackfillSite::InlineSpec(13, 14, 8);
+  request.waiting_deadline = absl::Seconds(20);
+  const std::string id = site.backfills().Submit(request, site.Caller())->backfill.id;
+  site.RunUntilOver(id, absl::Seconds(15));
+  EXPECT_EQ(NameOf(site.Partitions(id)[0].state), "RUNNING");
+  EXPECT_EQ(site.Partitions(id)[0].reason, "WAITING_FOR_SLOT_OR_LOCK");
+  site.RunUntilOver(id, absl::Seconds(30));
+  EXPECT_EQ(NameOf(site.Partitions(id)[0].state), "RESERVED");
+  EXPECT_EQ(site.Partitions(id)[0].reason, "DRUID_LOCK");
+  EXPECT_EQ(site.backfills().ListAttempts(id, 0)->at(0).druid_status, "FAILED");
+}
+
 TEST(Runner, PauseStartsNothingNewAndResumeGoesOn) {
   BackfillSite site;
   const std::string id = site.Submit(site.FilesSpec(0, 6, 3));

@@ -47,6 +47,7 @@ TEST(Mutex, LetsOneInAtATime) {
   Mutex mutex;
   int count = 0;
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
       for (int i = 0; i < 2000; ++i) {
