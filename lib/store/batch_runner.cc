@@ -27,7 +27,7 @@ void BatchRunner::RunAlone(Batch& batch) {
 
 void BatchRunner::Probe() {
   Batch nothing;
-  nothing.push_back({[this](Transaction& transaction) {
+  nothing.push_back({[](Transaction& transaction) {
                        return transaction
                            .Execute("UPDATE store_facts SET number = number WHERE name = :name",
                                     {"clock_mark"})
