@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -64,8 +65,20 @@ struct Reservation {
   std::vector<Pin> pins;         // not settled, by start
 };
 
+// What kind of thing has a part of what was asked for.
+enum class HeldBy {
+  kReservation,
+  kOrphan,     // an ended reservation, whose work is not settled
+  kLockDelay,  // an expired reservation, for a while
+  kWaiter,     // an earlier request that waits
+  kTail,       // what a stream may still write
+  kSeal,
+  kDrop,
+};
+
 // A part of what was asked for that somebody has.
 struct Held {
+  HeldBy by = HeldBy::kReservation;
   Interval interval;  // within what was asked
   std::string reservation_id;
   std::string holder;
@@ -75,7 +88,11 @@ struct Held {
   Instant until;          // the deadline; of an orphan it has passed
   bool orphaned = false;  // blocks until its work is settled, not until a time
   std::string work_id;    // of an orphan
-  std::string link;
+  std::string link;       // "backfills/b7": what stands behind it; of a seal or drop itself
+  // Of what is no reservation (obstacle.h): its reason, UPPER_SNAKE; what it is; what would do.
+  std::string reason;
+  std::string message;
+  std::string remedy;
 };
 
 struct ReserveRequest {
@@ -100,6 +117,8 @@ struct Grant {
   bool repeated = false;  // the answer to an earlier request with this id
 };
 
+class Obstacles;
+
 // What can be asked for. Each error names the limit.
 struct Limits {
   int64_t intervals_per_call = 1000;
@@ -109,6 +128,8 @@ struct Limits {
   // In one datasource; 0 for no limit. A grant looks at as many rows as the limit allows.
   int64_t live_per_holder = 0;
   int64_t live_per_datasource = 0;
+  // What else refuses, asked inside of the grant's transaction (obstacle.h). Null: nothing.
+  std::shared_ptr<const Obstacles> obstacles;
 };
 
 }  // namespace interlock::lease
