@@ -114,6 +114,47 @@ TEST_F(AuditTest, FiltersByEveryField) {
   EXPECT_THAT(Subjects(filter), ElementsAre("a"));
 }
 
+TEST_F(AuditTest, FiltersByRequestResourceAndTime) {
+  Event event;
+  event.caller = {"ada", "q7", ""};
+  event.method = "unit.DONE";
+  event.subject = "b1";
+  event.resource_type = "backfill";
+  event.before = "{\"holder\":\"airflow/x\"}";
+  event.after = "{\"intervals\":[\"2026-07-16T00:00:00.000Z/2026-07-17T00:00:00.000Z\"]}";
+  ASSERT_TRUE(store_->Write([&](store::Transaction& tx) { return Record(tx, event); }).ok());
+  Write("wiki", "other");
+  Filter filter;
+  filter.request_id = "q7";
+  EXPECT_THAT(Subjects(filter), ElementsAre("b1"));
+  filter = {};
+  filter.resource_type = "backfill";
+  EXPECT_THAT(Subjects(filter), ElementsAre("b1"));
+  filter = {};
+  filter.method = "*.DON*";
+  EXPECT_THAT(Subjects(filter), ElementsAre("b1"));
+  filter.method = "unit.*E*x";
+  EXPECT_THAT(Subjects(filter), IsEmpty());
+  filter = {};
+  filter.overlapping = *Interval::Parse("2026-07-16T12:00Z/2026-07-16T13:00Z");
+  EXPECT_THAT(Subjects(filter), ElementsAre("b1"));
+  EXPECT_EQ(List(filter).events[0].holder, "airflow/x");
+  filter.overlapping = *Interval::Parse("2026-07-17/2026-07-18");
+  EXPECT_THAT(Subjects(filter), IsEmpty());
+}
+
+TEST_F(AuditTest, ListsTheOldestFirstInPages) {
+  for (int i = 0; i < 5; ++i) Write("wiki", absl::StrCat(i));
+  Page page{2, 0, true};
+  std::vector<std::string> subjects;
+  do {
+    const Events events = List({}, page);
+    for (const RecordedEvent& event : events.events) subjects.push_back(event.event.subject);
+    page.before_sequence = events.next;
+  } while (page.before_sequence > 0);
+  EXPECT_THAT(subjects, ElementsAre("0", "1", "2", "3", "4"));
+}
+
 TEST_F(AuditTest, FindsAFewAmongManyAcrossChunks) {
   ASSERT_TRUE(store_
                   ->Write([&](store::Transaction& tx) {
