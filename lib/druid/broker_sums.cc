@@ -12,7 +12,8 @@ namespace {
 // Names of ours for the results: a metric may be called anything.
 std::string ResultName(size_t metric) { return absl::StrCat("m", metric); }
 
-std::string SumQuery(const std::string& datasource, const Interval& interval,
+// `intervals` is the member's JSON: a list, or single segments by name.
+std::string SumQuery(const std::string& datasource, const std::string& intervals,
                      const std::vector<std::string>& metrics) {
   std::string aggregations = R"({"type":"count","name":"rows"})";
   for (size_t i = 0; i < metrics.size(); ++i) {
@@ -20,8 +21,8 @@ std::string SumQuery(const std::string& datasource, const Interval& interval,
                     R"(","fieldName":)", QuoteJson(metrics[i]), "}");
   }
   return absl::StrCat(
-      R"({"queryType":"timeseries","dataSource":)", QuoteJson(datasource), R"(,"intervals":[")",
-      interval.ToString(), R"("],"granularity":"all","aggregations":[)", aggregations,
+      R"({"queryType":"timeseries","dataSource":)", QuoteJson(datasource), R"(,"intervals":)",
+      intervals, R"(,"granularity":"all","aggregations":[)", aggregations,
       R"(],"context":{"useCache":false,"populateCache":false,"useResultLevelCache":false,)",
       R"("populateResultLevelCache":false}})");
 }
@@ -53,29 +54,61 @@ std::string ReadSums(const rapidjson::Document& reply, const std::vector<std::st
   return "";
 }
 
-}  // namespace
+// processing/…/query/spec/MultipleSpecificSegmentSpec.java and SegmentDescriptor.java.
+std::string OneSegment(const Segment& segment) {
+  return absl::StrCat(R"({"type":"segments","segments":[{"itvl":")", segment.interval.ToString(),
+                      R"(","ver":)", QuoteJson(segment.version), R"(,"part":)",
+                      segment.shard.partition_num, "}]}");
+}
 
-Answer<std::vector<RowSums>> Cluster::SumRows(const std::string& datasource,
-                                              const std::vector<Interval>& intervals,
-                                              const std::vector<std::string>& metrics) {
+struct Part {
+  Interval interval;
+  std::string json;
+};
+
+Answer<std::vector<RowSums>> SumParts(ServiceCaller& caller, const std::string& datasource,
+                                      const std::vector<Part>& parts,
+                                      const std::vector<std::string>& metrics) {
   std::vector<RowSums> all;
   Answer<HttpReply> answer = Answer<HttpReply>::Done({});
-  for (const Interval& interval : intervals) {
+  for (const Part& part : parts) {
     RowSums sums;
-    sums.interval = interval;
+    sums.interval = part.interval;
     Call call;
     call.endpoint = "row_sums";
     call.service = Service::kBroker;
     call.method = "POST";
     call.path = "/druid/v2";
-    call.body = SumQuery(datasource, interval, metrics);
+    call.body = SumQuery(datasource, part.json, metrics);
     call.read = ReadsJson(
         [&](const rapidjson::Document& reply) { return ReadSums(reply, metrics, &sums); });
-    answer = impl_->caller.Send(call);
+    answer = caller.Send(call);
     if (!answer.done()) break;
     all.push_back(std::move(sums));
   }
   return WithValue(answer, std::move(all));
+}
+
+}  // namespace
+
+Answer<std::vector<RowSums>> Cluster::SumRows(const std::string& datasource,
+                                              const std::vector<Interval>& intervals,
+                                              const std::vector<std::string>& metrics) {
+  std::vector<Part> parts;
+  for (const Interval& interval : intervals) {
+    parts.push_back({interval, absl::StrCat("[\"", interval.ToString(), "\"]")});
+  }
+  return SumParts(impl_->caller, datasource, parts, metrics);
+}
+
+Answer<std::vector<RowSums>> Cluster::SumSegments(const std::string& datasource,
+                                                  const std::vector<Segment>& segments,
+                                                  const std::vector<std::string>& metrics) {
+  std::vector<Part> parts;
+  for (const Segment& segment : segments) {
+    parts.push_back({segment.interval, OneSegment(segment)});
+  }
+  return SumParts(impl_->caller, datasource, parts, metrics);
 }
 
 }  // namespace interlock::druid

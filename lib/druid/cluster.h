@@ -18,6 +18,7 @@
 #include "absl/strings/string_view.h"
 #include "lib/druid/answer.h"
 #include "lib/druid/cluster_options.h"
+#include "lib/druid/id_list_reader.h"
 #include "lib/druid/segment.h"
 #include "lib/druid/task.h"
 #include "lib/druid/transport.h"
@@ -67,6 +68,9 @@ class Cluster {
   Answer<std::vector<TaskLock>> ListLocks(const std::string& datasource,
                                           const std::vector<Interval>& intervals);
 
+  // Datasources that supervisors write, suspended ones included.
+  Answer<std::vector<std::string>> ListStreamedDatasources();
+
   // --- Coordinator: metadata --------------------------------------------------------
   // Used segments that overlap the intervals, overshadowed ones included (POST
   // …/metadata/datasources/DS/segments?full). [] is a fact. Up to 36 this reads the
@@ -82,6 +86,11 @@ class Cluster {
                                    const std::vector<Interval>& intervals,
                                    const std::function<void()>& start,
                                    const std::function<void(Segment& segment)>& sink);
+  // The intervals of all used segments, overshadowed ones included, with how many there are
+  // and a digest of their ids: what a walk over a datasource is planned by. From the
+  // snapshot that the coordinator polls (a minute old by default), so no load on the
+  // metadata store; kNotFound where it has none.
+  Answer<IntervalContents> ListUsedIntervals(const std::string& datasource);
   // Unused ones (29+; kUnsupported before), all pages.
   Answer<std::vector<UnusedSegment>> ListUnusedSegments(const std::string& datasource,
                                                         const Interval& interval);
@@ -107,6 +116,12 @@ class Cluster {
   Answer<std::vector<RowSums>> SumRows(const std::string& datasource,
                                        const std::vector<Interval>& intervals,
                                        const std::vector<std::string>& metrics);
+
+  // The same of single segments, one query each: what tells two copies apart from two
+  // halves. Their intervals are not cut.
+  Answer<std::vector<RowSums>> SumSegments(const std::string& datasource,
+                                           const std::vector<Segment>& segments,
+                                           const std::vector<std::string>& metrics);
 
   // --- What this cluster offers ------------------------------------------------------
   // Asked once, and again after a service was away: it may have come back as an older

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "lib/verify/repeats.h"
 
 namespace interlock::verify {
 namespace {
@@ -13,14 +15,6 @@ namespace {
 using druid::Segment;
 using druid::Slice;
 using druid::Timeline;
-
-// Signs that are no count.
-constexpr double kAppendedScore = 0.5;
-constexpr double kEqualSizeScore = 0.5;
-constexpr double kBothScore = 0.8;
-// Segments below this size are so small that two can be equal by chance; a segment of a
-// few rows takes about 1.5 kB.
-constexpr int64_t kTellingSizeBytes = 4096;
 
 std::vector<std::string> Ids(const std::vector<const Segment*>& segments) {
   std::vector<std::string> ids;
@@ -39,10 +33,10 @@ class Judge {
   PartitionVerdict Run();
 
  private:
-  void Add(Verdict verdict, std::string evidence, std::vector<std::string> segments = {},
-           double score = 1) {
+  void Add(Verdict verdict, const char* reason, std::string evidence,
+           std::vector<std::string> segments = {}) {
     result_.findings.push_back(
-        MakeFinding(verdict, std::move(evidence), std::move(segments), score));
+        MakeFinding(verdict, std::move(evidence), std::move(segments), 1, reason));
   }
   // False where nothing can be said at all.
   bool IsFresh();
@@ -52,11 +46,10 @@ class Judge {
   void JudgeIncomplete();
   void JudgeHidden();
   void JudgeLoad();
+  void JudgeRules();
   void JudgeRows();
   void CountRows();
   void CompareRows();
-  // Signs of duplicates, where no count can settle it.
-  void LookForRepeats();
   bool Loaded() const { return snapshot_.load.unavailable_segments == 0; }
   // What is seen of the slice's chunk within the partition is cut by another version.
   bool IsCut(const Slice& slice) const {
@@ -74,13 +67,13 @@ class Judge {
 
 bool Judge::IsFresh() {
   if (question_.not_before && snapshot_.taken < *question_.not_before) {
-    Add(Verdict::kUndetermined,
+    Add(Verdict::kUndetermined, "STALE_SNAPSHOT",
         absl::StrCat("read at ", snapshot_.taken.ToString(), ", before ",
                      question_.not_before->ToString(), ": it may be older than the change"));
     return false;
   }
   if (snapshot_.changed_meanwhile) {
-    Add(Verdict::kUndetermined, "segments changed while they were read");
+    Add(Verdict::kUndetermined, "CHANGED_MEANWHILE", "segments changed while they were read");
     return false;
   }
   return true;
@@ -99,12 +92,12 @@ void Judge::GatherVersions() {
 
 void Judge::JudgeVersions() {
   if (slices_.empty()) {
-    Add(Verdict::kEmpty, "no segment is visible");
+    Add(Verdict::kEmpty, "", "no segment is visible");
     return;
   }
   for (const Slice& slice : slices_) {
     if (!slice.has_unknown_shards) continue;
-    Add(Verdict::kUndetermined,
+    Add(Verdict::kUndetermined, "UNKNOWN_SHARD_SPEC",
         absl::StrCat("segments of version ", slice.version, " have a shardSpec that is not known"),
         Ids(slice.segments));
     return;
@@ -112,7 +105,7 @@ void Judge::JudgeVersions() {
   const auto cut =
       std::find_if(slices_.begin(), slices_.end(), [this](const Slice& s) { return IsCut(s); });
   if (cut != slices_.end() && versions_.size() > 1) {
-    Add(Verdict::kPartiallyCovered,
+    Add(Verdict::kPartiallyCovered, "",
         absl::StrCat("of ", cut->chunk.ToString(), " version ", cut->version, " is still seen in ",
                      cut->interval.ToString(),
                      "; versions here: ", absl::StrJoin(result_.visible_versions, ", ")),
@@ -120,11 +113,11 @@ void Judge::JudgeVersions() {
     return;
   }
   if (std::all_of(slices_.begin(), slices_.end(), [](const Slice& s) { return s.tombstone(); })) {
-    Add(Verdict::kTombstoned,
+    Add(Verdict::kTombstoned, "",
         absl::StrCat("version ", slices_.back().version, " is a tombstone, without rows"));
     return;
   }
-  Add(Verdict::kSingleVersion,
+  Add(Verdict::kSingleVersion, "",
       absl::StrCat(result_.visible_segments, " segments of version ",
                    absl::StrJoin(result_.visible_versions, ", "), ", core partitions complete"));
 }
@@ -133,13 +126,14 @@ void Judge::JudgeOwnVersion() {
   if (!question_.expected_version || slices_.empty()) return;
   for (const Slice& slice : slices_) {
     if (slice.version > *question_.expected_version) {
-      Add(Verdict::kForeignWrite,
+      Add(Verdict::kForeignWrite, "ANOTHER_VERSION",
           absl::StrCat("version ", slice.version, " hides ", *question_.expected_version,
                        ", which was proven here"),
           Ids(slice.segments));
     } else if (slice.version < *question_.expected_version) {
-      Add(Verdict::kUndetermined, absl::StrCat("version ", *question_.expected_version,
-                                               " is expected, and ", slice.version, " is seen"));
+      Add(Verdict::kUndetermined, "OLDER_VERSION",
+          absl::StrCat("version ", *question_.expected_version, " is expected, and ", slice.version,
+                       " is seen"));
     }
   }
 }
@@ -152,7 +146,7 @@ void Judge::JudgeIncomplete() {
       return slice.interval.Overlaps(generation.interval) && slice.version > generation.version;
     });
     if (!newest) continue;
-    Add(Verdict::kIncompletePartitionSet,
+    Add(Verdict::kIncompletePartitionSet, "",
         absl::StrCat("version ", generation.version, " of ", generation.interval.ToString(),
                      " has ", generation.segments.size(), " of ",
                      generation.segments.front()->shard.core_partitions, " core partitions",
@@ -180,22 +174,53 @@ void Judge::JudgeHidden() {
     }
   }
   result_.hidden_versions.assign(hidden.begin(), hidden.end());
+  if (question_.level == Level::kRetired && !hidden.empty()) {
+    Add(Verdict::kNotRetired, "",
+        absl::StrCat("used and hidden: ", absl::StrJoin(result_.hidden_versions, ", ")));
+  }
   if (late.empty()) return;
-  Add(Verdict::kDoubleVersion,
+  Add(Verdict::kDoubleVersion, "USED_PAST_GRACE",
       absl::StrCat(late.size(), " hidden segments are still used, ",
                    absl::FormatDuration(question_.grace), " after a newer version replaced them"),
       late);
 }
 
 void Judge::JudgeLoad() {
-  if (question_.level != Level::kServed || slices_.empty()) return;
+  if (question_.level == Level::kVisible || slices_.empty()) return;
+  JudgeRules();
   if (!snapshot_.load.any_used) {
-    Add(Verdict::kUndetermined,
+    Add(Verdict::kUndetermined, "LOAD_STATUS_DISAGREES",
         "the coordinator knows no used segment here, and the metadata store does");
-  } else if (!Loaded()) {
-    Add(Verdict::kNotLoaded,
+  } else if (!Loaded() && !Has(result_.findings, Verdict::kNeverLoads)) {
+    Add(Verdict::kNotLoaded, "",
         absl::StrCat(snapshot_.load.unavailable_segments, " visible segments of ",
                      snapshot_.interval.ToString(), " are not loaded"));
+  }
+}
+
+// Druid's own load status counts what no rule wants loaded as loaded.
+void Judge::JudgeRules() {
+  if (question_.rules == nullptr) return;
+  for (const Slice& slice : slices_) {
+    if (slice.tombstone()) continue;
+    const druid::RuleVerdict rule = question_.rules->Of(slice.chunk, question_.now);
+    const std::string what =
+        absl::StrCat("version ", slice.version, " of ", slice.chunk.ToString());
+    if (rule.fate == druid::Fate::kZeroReplicas) {
+      Add(Verdict::kNeverLoads, "ZERO_REPLICAS",
+          absl::StrCat(what, " is kept without a replica, by the rule ", rule.rule),
+          Ids(slice.segments));
+    } else if (rule.fate == druid::Fate::kDropped) {
+      Add(Verdict::kNeverLoads, "DROP_RULE",
+          absl::StrCat(what, " will be marked unused, by the rule ", rule.rule),
+          Ids(slice.segments));
+    } else if (rule.fate == druid::Fate::kNoRule) {
+      Add(Verdict::kNeverLoads, "NO_RULE", absl::StrCat("no retention rule is for ", what),
+          Ids(slice.segments));
+    } else {
+      continue;
+    }
+    return;
   }
 }
 
@@ -214,7 +239,7 @@ void Judge::CountRows() {
 void Judge::CompareRows() {
   const int64_t expected = *question_.expected_rows;
   if (!result_.rows || !Loaded()) {
-    Add(Verdict::kUndetermined,
+    Add(Verdict::kUndetermined, "ROWS_NOT_COUNTED",
         result_.rows ? "rows can't be counted before all is loaded" : "rows could not be counted");
     return;
   }
@@ -223,46 +248,12 @@ void Judge::CompareRows() {
       *result_.rows, " rows, and ", expected, " are expected",
       question_.expected_from.empty() ? "" : absl::StrCat(" by ", question_.expected_from));
   if (*result_.rows < expected) {
-    Add(Verdict::kMissingRows, evidence);
+    Add(Verdict::kMissingRows, "FEWER_THAN_EXPECTED", evidence);
     return;
   }
   const bool twice = expected > 0 && *result_.rows % expected == 0;
-  Add(Verdict::kDuplicateRows,
+  Add(Verdict::kDuplicateRows, "MORE_THAN_EXPECTED",
       twice ? absl::StrCat(evidence, ": ", *result_.rows / expected, " times as many") : evidence);
-}
-
-void Judge::LookForRepeats() {
-  std::vector<std::string> appended;
-  std::set<std::string> equal;
-  for (const Slice& slice : slices_) {
-    for (size_t i = 0; i < slice.segments.size(); ++i) {
-      const Segment& segment = *slice.segments[i];
-      if (segment.appended() && segment.shard.core_partitions > 0) appended.push_back(segment.id);
-      for (size_t j = 0; j < i; ++j) {
-        const Segment& other = *slice.segments[j];
-        if (segment.size_bytes != other.size_bytes || segment.tombstone()) continue;
-        // Small equal ones are telling only where each was published by itself.
-        const bool each_by_itself = segment.appended() && other.appended();
-        if (segment.size_bytes < kTellingSizeBytes && !each_by_itself) continue;
-        equal.insert({segment.id, other.id});
-      }
-    }
-  }
-  if (appended.empty() && equal.empty()) return;
-  std::string evidence;
-  if (!appended.empty()) {
-    evidence = absl::StrCat(appended.size(), " segments were appended to a replaced version");
-  }
-  if (!equal.empty()) {
-    absl::StrAppend(&evidence, evidence.empty() ? "" : "; ", equal.size(),
-                    " segments of one version are equal in size");
-  }
-  equal.insert(appended.begin(), appended.end());
-  const double score = appended.empty()                  ? kEqualSizeScore
-                       : equal.size() == appended.size() ? kAppendedScore
-                                                         : kBothScore;
-  Add(Verdict::kDuplicateRows, evidence + ": rows may count twice", {equal.begin(), equal.end()},
-      score);
 }
 
 void Judge::JudgeRows() {
@@ -271,9 +262,9 @@ void Judge::JudgeRows() {
     CompareRows();
     return;
   }
-  LookForRepeats();
+  if (auto repeats = LookForRepeats(slices_)) result_.findings.push_back(*std::move(repeats));
   if (!slices_.empty() && !Has(result_.findings, Verdict::kTombstoned)) {
-    Add(Verdict::kRowsNotProvable, "there is no expectation to compare rows with");
+    Add(Verdict::kRowsNotProvable, "", "there is no expectation to compare rows with");
   }
 }
 
@@ -299,7 +290,7 @@ PartitionVerdict VerifyPartition(const Timeline& timeline, const druid::Snapshot
 PartitionVerdict NothingKnown(const Interval& partition, const std::string& why) {
   PartitionVerdict verdict;
   verdict.partition = partition;
-  verdict.findings.push_back(MakeFinding(Verdict::kUndetermined, why));
+  verdict.findings.push_back(MakeFinding(Verdict::kUndetermined, why, {}, 1, "NO_ANSWER"));
   return verdict;
 }
 

@@ -11,6 +11,7 @@
 
 #include "absl/time/time.h"
 #include "lib/druid/observation.h"
+#include "lib/druid/rules.h"
 #include "lib/druid/timeline.h"
 #include "lib/time/instant.h"
 #include "lib/time/interval.h"
@@ -34,6 +35,8 @@ struct PartitionQuestion {
   std::optional<Instant> not_before;
   // For how long a hidden version may stay used. Druid's duty needs 15 min and a period.
   absl::Duration grace = absl::Hours(1);
+  // The datasource's retention rules; null where they were not read. Not owned.
+  const druid::Rules* rules = nullptr;
 };
 
 struct PartitionVerdict {

@@ -1,6 +1,7 @@
 #include "lib/verify/verdict.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace interlock::verify {
 namespace {
@@ -34,6 +35,14 @@ const Words& WordsOf(Verdict verdict) {
       "Interlock's"};
   static constexpr Words kNotLoaded{
       "NOT_LOADED", "wait; if it lasts, look at the load rules and the historicals' room"};
+  static constexpr Words kNeverLoads{
+      "NEVER_LOADS",
+      "change the datasource's retention rules, or query it from deep storage: waiting does not "
+      "help"};
+  static constexpr Words kNotRetired{
+      "NOT_RETIRED",
+      "wait: Druid's duty marks the hidden version unused some 15 minutes after the new one is "
+      "served"};
   static constexpr Words kForeign{
       "FOREIGN_WRITE",
       "find the writer in Druid's task list, have it ask for reservations, and recompute"};
@@ -60,6 +69,10 @@ const Words& WordsOf(Verdict verdict) {
       return kNeighbour;
     case Verdict::kNotLoaded:
       return kNotLoaded;
+    case Verdict::kNeverLoads:
+      return kNeverLoads;
+    case Verdict::kNotRetired:
+      return kNotRetired;
     case Verdict::kForeignWrite:
       return kForeign;
     case Verdict::kTombstoned:
@@ -74,7 +87,7 @@ const Words& WordsOf(Verdict verdict) {
   return kUndetermined;
 }
 
-bool IsFault(Verdict verdict) {
+bool IsBad(Verdict verdict) {
   return verdict != Verdict::kSingleVersion && verdict != Verdict::kTombstoned &&
          verdict != Verdict::kEmpty && verdict != Verdict::kRowsNotProvable &&
          verdict != Verdict::kUndetermined;
@@ -85,9 +98,16 @@ bool IsFault(Verdict verdict) {
 absl::string_view NameOf(Verdict verdict) { return WordsOf(verdict).name; }
 
 Finding MakeFinding(Verdict verdict, std::string evidence, std::vector<std::string> segments,
-                    double score) {
-  return {verdict, std::move(evidence), std::string(WordsOf(verdict).next), std::move(segments),
-          score};
+                    double score, std::string reason) {
+  const Words& words = WordsOf(verdict);
+  if (reason.empty()) reason = std::string(words.name);
+  return {
+      verdict, std::move(reason), std::move(evidence), std::string(words.next), std::move(segments),
+      score};
+}
+
+bool IsFault(const Finding& finding) {
+  return IsBad(finding.verdict) && finding.score >= kTellingScore;
 }
 
 bool Has(const std::vector<Finding>& findings, Verdict verdict) {
@@ -98,13 +118,13 @@ bool Has(const std::vector<Finding>& findings, Verdict verdict) {
 bool IsGood(const std::vector<Finding>& findings) {
   return !findings.empty() && !Has(findings, Verdict::kUndetermined) &&
          std::none_of(findings.begin(), findings.end(),
-                      [](const Finding& finding) { return IsFault(finding.verdict); });
+                      [](const Finding& finding) { return IsFault(finding); });
 }
 
 bool IsUndetermined(const std::vector<Finding>& findings) {
   return (findings.empty() || Has(findings, Verdict::kUndetermined)) &&
          std::none_of(findings.begin(), findings.end(),
-                      [](const Finding& finding) { return IsFault(finding.verdict); });
+                      [](const Finding& finding) { return IsFault(finding); });
 }
 
 }  // namespace interlock::verify

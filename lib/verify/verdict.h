@@ -5,7 +5,6 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -21,6 +20,8 @@ enum class Verdict {
   kMissingRows,             // fewer rows than expected
   kNeighbourChanged,        // ours by mistake: a task wrote outside of its unit
   kNotLoaded,               // used and visible, and not all of it served yet
+  kNeverLoads,              // used and visible, and no rule will ever have it served
+  kNotRetired,              // an older version is still used; only at level RETIRED
   kForeignWrite,            // somebody else's version, or change, that nothing explains
   kTombstoned,              // replaced by nothing: visible, without rows
   kEmpty,                   // no used segment
@@ -35,10 +36,17 @@ absl::string_view NameOf(Verdict verdict);
 enum class Level {
   kVisible,  // queries read one version
   kServed,   // and all of it is loaded
+  kRetired,  // and no older version is used any more
 };
+
+// A sign below this score is reported, and no fault by itself: late rows that a stream
+// appended look like an append that ran twice.
+inline constexpr double kTellingScore = 0.5;
 
 struct Finding {
   Verdict verdict = Verdict::kUndetermined;
+  // Narrows the verdict: "USED_PAST_GRACE", "ZERO_REPLICAS" …; stable, like its name.
+  std::string reason;
   std::string evidence;               // what was seen
   std::string next;                   // what to do; "" where all is well
   std::vector<std::string> segments;  // the ids that the evidence speaks of
@@ -46,9 +54,12 @@ struct Finding {
   double score = 1;
 };
 
-// With the verdict's own words on what to do next.
+// With the verdict's own words on what to do next. Without a reason, the verdict's name.
 Finding MakeFinding(Verdict verdict, std::string evidence, std::vector<std::string> segments = {},
-                    double score = 1);
+                    double score = 1, std::string reason = "");
+
+// Something is wrong: not good, and not merely untold.
+bool IsFault(const Finding& finding);
 
 // Good is: nothing but one version, a tombstone or nothing at all, with rows as expected.
 bool IsGood(const std::vector<Finding>& findings);

@@ -65,7 +65,7 @@ v1::Verdict::Kind ToProto(verify::Verdict verdict) {
 
 void ToProto(const verify::Finding& finding, v1::Verdict* proto) {
   proto->set_kind(ToProto(finding.verdict));
-  proto->set_reason(v1::Verdict::Kind_Name(proto->kind()));
+  proto->set_reason(finding.reason);
   proto->set_message(finding.evidence);
   proto->set_remedy(finding.next);
   for (const auto& id : finding.segments) proto->add_segment_ids(id);

@@ -1,0 +1,105 @@
+#include "lib/druid/id_list_reader.h"
+
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "lib/druid/error_body.h"
+#include "lib/druid/utf8.h"
+
+namespace interlock::druid {
+namespace {
+
+bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+
+// FNV-1a, 64 bit: the same in every build, so that replicas agree.
+uint64_t HashOf(absl::string_view text) {
+  uint64_t hash = 14695981039346656037u;
+  for (const char c : text) {
+    hash ^= static_cast<unsigned char>(c);
+    hash *= 1099511628211u;
+  }
+  return hash;
+}
+
+}  // namespace
+
+bool IdListReader::Fail(std::string reason) {
+  if (reason_.empty()) reason_ = std::move(reason);
+  return false;
+}
+
+bool IdListReader::Feed(absl::string_view piece) {
+  if (!reason_.empty()) return false;
+  for (const char c : piece) {
+    if (!Take(c)) return false;
+  }
+  return true;
+}
+
+bool IdListReader::Take(char c) {
+  switch (at_) {
+    case At::kInside:
+      if (c == '"') return EndOfId();
+      if (c == '\\') {
+        at_ = At::kEscape;
+        return true;
+      }
+      if (static_cast<unsigned char>(c) < 0x20) return Fail("a control character in an id");
+      id_ += c;
+      return id_.size() <= kMaxIdBytes || Fail("an id that does not end");
+    case At::kEscape:
+      // All that an id can need; of others Druid makes no names.
+      if (c != '"' && c != '\\' && c != '/') return Fail("an escape in an id");
+      id_ += c;
+      at_ = At::kInside;
+      return true;
+    default:
+      break;
+  }
+  if (IsSpace(c)) return true;
+  if (at_ == At::kStart && c == '[') {
+    at_ = At::kFirst;
+  } else if ((at_ == At::kFirst || at_ == At::kElement) && c == '"') {
+    id_.clear();
+    at_ = At::kInside;
+  } else if (at_ == At::kSeparator && c == ',') {
+    at_ = At::kElement;
+  } else if ((at_ == At::kFirst || at_ == At::kSeparator) && c == ']') {
+    at_ = At::kEnd;
+  } else {
+    return Fail(absl::StrCat("'", std::string(1, c), "' where a list of ids goes on"));
+  }
+  return true;
+}
+
+bool IdListReader::EndOfId() {
+  at_ = At::kSeparator;
+  absl::string_view rest = id_;
+  if (!IsUtf8(rest)) return Fail("an id that is no UTF-8");
+  if (!absl::StartsWith(rest, prefix_)) {
+    return Fail(absl::StrCat("an id of another datasource: ", Shortened(id_)));
+  }
+  rest.remove_prefix(prefix_.size());
+  const size_t first = rest.find('_');
+  const size_t second = first == absl::string_view::npos ? first : rest.find('_', first + 1);
+  if (second == absl::string_view::npos) {
+    return Fail(absl::StrCat("no segment's id: ", Shortened(id_)));
+  }
+  const auto start = Instant::Parse(rest.substr(0, first));
+  const auto end = Instant::Parse(rest.substr(first + 1, second - first - 1));
+  const auto interval = start.ok() && end.ok() ? Interval::Of(*start, *end)
+                                               : absl::StatusOr<Interval>(start.status());
+  if (!interval.ok()) return Fail(absl::StrCat("no segment's id: ", Shortened(id_)));
+  IntervalContent& content = contents_[*interval];
+  ++content.segments;
+  content.digest += HashOf(id_);
+  return true;
+}
+
+bool IdListReader::Finish() {
+  if (!reason_.empty()) return false;
+  return at_ == At::kEnd || Fail("a list of ids that ends in the middle");
+}
+
+}  // namespace interlock::druid
