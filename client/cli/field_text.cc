@@ -122,11 +122,16 @@ std::string Element(const Message& message, const FieldDescriptor& field, int at
   }
 }
 
+// Numbers whose zero says that there is none.
+bool ZeroIsNone(const FieldDescriptor& field) {
+  return field.cpp_type() == FieldDescriptor::CPPTYPE_ENUM || field.name() == "queue_position" ||
+         field.name() == "fencing_token" || field.name() == "priority";
+}
+
 bool IsSet(const Message& message, const FieldDescriptor& field) {
   if (field.has_presence()) return message.GetReflection()->HasField(message, &field);
-  // A zero counts: `0` segments is an answer. An enum's zero is none.
-  return field.cpp_type() != FieldDescriptor::CPPTYPE_ENUM ||
-         message.GetReflection()->HasField(message, &field);
+  // Else a zero counts: `0` segments is an answer.
+  return !ZeroIsNone(field) || message.GetReflection()->HasField(message, &field);
 }
 
 }  // namespace

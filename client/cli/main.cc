@@ -1,4 +1,5 @@
 // interlockctl: Interlock's API on the command line.
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -10,6 +11,16 @@
 #include "client/cli/program.h"
 #include "client/cpp/connection.h"
 #include "lib/time/clock.h"
+
+namespace {
+
+// 0 where there is none.
+size_t TerminalWidth() {
+  struct winsize size = {};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   using namespace interlock;  // NOLINT(google-build-using-namespace): main() is not in one
@@ -25,6 +36,7 @@ int main(int argc, char** argv) {
        .out = std::cout,
        .err = std::cerr,
        .out_is_terminal = isatty(STDOUT_FILENO) != 0,
+       .width = TerminalWidth(),
        .clock = clock,
        .pause =
            [](absl::Duration pause) {

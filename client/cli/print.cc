@@ -32,7 +32,8 @@ std::vector<const Message*> At(const Message& message, const std::string& path) 
   return found;
 }
 
-std::string Rows(const std::vector<const Message*>& messages, const std::vector<Column>& columns) {
+std::string Rows(const std::vector<const Message*>& messages, const std::vector<Column>& columns,
+                 size_t width) {
   std::vector<std::string> titles;
   for (const Column& column : columns) titles.emplace_back(column.title);
   TextTable table(titles);
@@ -41,7 +42,7 @@ std::string Rows(const std::vector<const Message*>& messages, const std::vector<
     for (const Column& column : columns) cells.push_back(FieldText(*message, column.path));
     table.Add(cells);
   }
-  return table.Text();
+  return table.Text(width);
 }
 
 std::string AllFields(const Message& message) {
@@ -97,13 +98,13 @@ std::string JsonText(const Message& message) {
   return status.ok() ? text : "{}";
 }
 
-std::string TableText(const Message& message, const std::vector<Section>& view) {
+std::string TableText(const Message& message, const std::vector<Section>& view, size_t width) {
   std::string text;
   for (const Section& section : view) {
     const auto found = At(message, section.list);
     std::string part;
     if (!section.columns.empty()) {
-      part = Rows(found, section.columns);
+      part = Rows(found, section.columns, width);
     } else {
       for (const Message* one : found) absl::StrAppend(&part, AllFields(*one));
     }

@@ -31,6 +31,8 @@ std::string JsonTextWith(const google::protobuf::Message& message, const std::st
 }
 
 // Its tables, each that has rows, with an empty line between; then the reply's notices.
-std::string TableText(const google::protobuf::Message& message, const std::vector<Section>& view);
+// Tables fit into `width` characters; 0: as wide as they are.
+std::string TableText(const google::protobuf::Message& message, const std::vector<Section>& view,
+                      size_t width = 0);
 
 }  // namespace interlock::cli

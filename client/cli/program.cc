@@ -54,10 +54,19 @@ absl::StatusOr<int> Do(const Arguments& arguments, Surroundings& around) {
   auto calls = around.connect(connection);
   if (!calls.ok()) return calls.status();
   const Verb& verb = *arguments.verb();
-  Session session{
-      verb,         arguments,         **calls, around.clock, around.in,
-      around.out,   around.err,        *output, *timeout,     arguments.Given("timeout"),
-      around.pause, connection.address};
+  Session session{verb,
+                  arguments,
+                  **calls,
+                  around.clock,
+                  around.in,
+                  around.out,
+                  around.err,
+                  *output,
+                  *timeout,
+                  arguments.Given("timeout"),
+                  around.pause,
+                  connection.address,
+                  around.out_is_terminal ? around.width : 0};
   return verb.run == nullptr ? RunPlainVerb(session) : verb.run(session);
 }
 

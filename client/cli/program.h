@@ -21,6 +21,7 @@ struct Surroundings {
   std::ostream& out;
   std::ostream& err;
   bool out_is_terminal = false;
+  size_t width = 0;  // of that terminal, in characters; 0 where it is not known
   const Clock& clock;
   std::function<void(absl::Duration)> pause;
   // How a server is reached; called once, with the first verb that needs one.

@@ -52,12 +52,10 @@ std::vector<Verb> ReservationVerbs() {
        .positionals = {{"[DATASOURCE]", "datasource"}},
        .flags = {IntervalFlag(), {"from-revision", "N", "after this revision", "from_revision"}},
        .method = "Reservations.WatchReservations",
-       .view = {{"",
-                 {{"TIME", "event_time"},
-                  {"EVENT", "event"},
-                  {"ID", "reservation.reservation_id"},
-                  {"INTERVALS", "reservation.intervals"},
-                  {"HOLDER", "reservation.holder"}}}}},
+       .run = RunWatchReservations,
+       .details =
+           "A line for each, until it is interrupted or --timeout has passed. Goes on by itself\n"
+           "where the server restarts; of one datasource without a gap."},
   };
 }
 

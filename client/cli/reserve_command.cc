@@ -87,11 +87,20 @@ class Supervision {
 
   void Stop() {
     stopping_ = true;
-    kill_at_ = session_.clock.Monotonic() + absl::ToChronoNanoseconds(kill_after_);
+    kill_at_ = session_.clock.Monotonic() + absl::ToChronoNanoseconds(Grace());
     session_.Complain(
         absl::StrCat(ErrorLine(lease_.loss(), session_.address), "; the command is stopped"));
     command_.Signal(SIGTERM);
     command_.Signal(SIGCONT);
+  }
+
+  // Between TERM and KILL. Never past the lease's end, where that is still ahead: a short
+  // lease leaves less than --kill-after. Where it is past (this process was stopped, or the
+  // machine slept) the command still gets its time to leave things in order.
+  absl::Duration Grace() const {
+    const absl::Duration end = lease_.until_end();
+    if (end <= absl::ZeroDuration()) return kill_after_;
+    return std::min(kill_after_, end - std::min(kStopMargin, end / 10));
   }
 
   // Ctrl-Z stopped the command: stop as well, and go on with it only under a lease that
@@ -140,7 +149,7 @@ bool StillUsed(Session& session, const client::Reservation& lease) {
 }
 
 void GiveBack(Session& session, client::Reservation& lease) {
-  if (StillUsed(session, lease)) return lease.StopRenewing();
+  if (StillUsed(session, lease)) return lease.Keep();
   const absl::Status status = lease.Release(kReleaseTimeout);
   if (status.ok()) return;
   session.Complain(absl::StrCat(ErrorLine(status, session.address), "; reservation ", lease.id(),
@@ -151,7 +160,8 @@ client::Reservation::Options Options(Session& session, absl::Duration kill_after
                                      SignalPipe& signals) {
   client::Reservation::Options options;
   options.stop_early = kill_after + kStopMargin;
-  options.timeout = session.timeout;
+  options.repeating.timeout = session.timeout;
+  options.repeating.pause = session.pause;
   options.events.lost = [&signals](const absl::Status&) { signals.Wake(); };
   options.events.renewal_failed = [&session](const absl::Status& why, absl::Duration left) {
     if (left <= absl::ZeroDuration()) return;  // the loss is told next

@@ -72,7 +72,7 @@ absl::Status Session::Call(const std::string& method, const google::protobuf::Me
 
 void Session::Print(const google::protobuf::Message& reply, const std::vector<Section>& view) {
   if (output == Output::kTable) {
-    const std::string text = TableText(reply, view);
+    const std::string text = TableText(reply, view, width);
     if (text.empty()) Tell(view.empty() ? "done" : "none");
     out << text << std::flush;
   } else {

@@ -29,6 +29,7 @@ struct Session {
   bool bounded_wait = false;  // --timeout was given: it bounds waiting too
   std::function<void(absl::Duration)> pause;
   std::string address;  // of the server, for errors
+  size_t width = 0;     // of the terminal, in characters; 0 where stdout is none
 
   // Fills `request` from positionals and flags, by the verb's table.
   absl::Status Fill(google::protobuf::Message& request);

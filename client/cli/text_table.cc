@@ -15,21 +15,55 @@ size_t Width(const std::string& text) {
       text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) >> 6) != 2; }));
 }
 
+// A column is not made narrower than this: below it nothing can be read.
+constexpr size_t kNarrowest = 8;
+constexpr size_t kGap = 2;
+
+// The first `width` characters of `text` and what is left, cut between words where it can.
+std::pair<std::string, std::string> Cut(const std::string& text, size_t width) {
+  size_t end = 0;  // bytes
+  for (size_t characters = 0; end < text.size(); ++end) {
+    const bool begins = (static_cast<unsigned char>(text[end]) >> 6) != 2;
+    if (begins && characters++ == width) break;
+  }
+  if (end == text.size()) return {text, ""};
+  const size_t space = text.rfind(' ', end);
+  if (space == std::string::npos || space == 0) return {text.substr(0, end), text.substr(end)};
+  return {text.substr(0, space), text.substr(space + 1)};
+}
+
 void AppendLine(std::string& text, const std::vector<std::string>& cells,
                 const std::vector<size_t>& widths) {
   std::string line;
+  std::vector<std::string> rests(cells.size());
+  bool more = false;
   for (size_t i = 0; i < cells.size(); ++i) {
     if (widths[i] == 0) continue;
-    absl::StrAppend(&line, cells[i], std::string(widths[i] - Width(cells[i]) + 2, ' '));
+    auto [part, rest] = Cut(cells[i], widths[i]);
+    absl::StrAppend(&line, part, std::string(widths[i] - Width(part) + kGap, ' '));
+    more = more || !rest.empty();
+    rests[i] = std::move(rest);
   }
   line.erase(line.find_last_not_of(' ') + 1);
   absl::StrAppend(&text, line, "\n");
+  if (more) AppendLine(text, rests, widths);
+}
+
+// Takes from the widest, one by one, until all of it fits or nothing is left to take.
+void Narrow(std::vector<size_t>& widths, size_t width) {
+  size_t total = 0;
+  for (const size_t one : widths) total += one == 0 ? 0 : one + kGap;
+  while (total > width + kGap && widths.size() > 1) {
+    const auto widest = std::max_element(widths.begin() + 1, widths.end());
+    if (*widest <= kNarrowest) return;
+    --*widest;
+    --total;
+  }
 }
 
 }  // namespace
 
-std::string TextTable::Text() const {
-  if (rows_.empty()) return "";
+std::vector<size_t> TextTable::Widths() const {
   std::vector<size_t> widths(titles_.size(), 0);
   for (const auto& row : rows_) {
     for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], Width(row[i]));
@@ -37,6 +71,13 @@ std::string TextTable::Text() const {
   for (size_t i = 0; i < titles_.size(); ++i) {
     if (widths[i] != 0) widths[i] = std::max(widths[i], Width(titles_[i]));
   }
+  return widths;
+}
+
+std::string TextTable::Text(size_t width) const {
+  if (rows_.empty()) return "";
+  std::vector<size_t> widths = Widths();
+  if (width != 0) Narrow(widths, width);
   std::string text;
   AppendLine(text, titles_, widths);
   for (const auto& row : rows_) AppendLine(text, row, widths);

@@ -15,10 +15,14 @@ class TextTable {
   bool empty() const { return rows_.empty(); }
 
   // A line of titles and one for each row, two spaces between columns. A column that is
-  // empty in all rows is left out; "" for a table without rows.
-  std::string Text() const;
+  // empty in all rows is left out; "" for a table without rows. What is wider than `width`
+  // characters (0: no bound) goes on below, inside its column; the first column never does,
+  // for that is what people copy.
+  std::string Text(size_t width = 0) const;
 
  private:
+  std::vector<size_t> Widths() const;
+
   std::vector<std::string> titles_;
   std::vector<std::vector<std::string>> rows_;
 };

@@ -11,6 +11,7 @@ Section ReservationRows(const char* list) {
            {"INTERVALS", "intervals"},
            {"MODE", "mode"},
            {"STATE", "state"},
+           {"PLACE", "queue_position"},
            {"HOLDER", "holder"},
            {"PURPOSE", "purpose"},
            {"EXPIRES", "expire_time"},

@@ -64,6 +64,17 @@ nanoseconds LeaseKeeper::Step() {
   return std::max(std::min(renewal, stop) - now, nanoseconds(1));
 }
 
+nanoseconds LeaseKeeper::Notice() {
+  const nanoseconds now = clock_.Monotonic();
+  {
+    MutexLock lock(mutex_);
+    if (!loss_.ok()) return nanoseconds::zero();
+    if (now < timer_.stop()) return timer_.stop() - now;
+  }
+  Lose(DeadlinePassed(reservation_id_));
+  return nanoseconds::zero();
+}
+
 void LeaseKeeper::Renew(nanoseconds now) {
   nanoseconds left{0};
   {
@@ -78,13 +89,13 @@ void LeaseKeeper::Renew(nanoseconds now) {
   const absl::Status status =
       calls_.Call("Reservations.RenewReservation", request, reply,
                   absl::FromChrono(std::min<nanoseconds>(left, kLongestRenewal)));
-  if (status.ok()) {
-    MutexLock lock(mutex_);
-    return timer_.Renewed(now, FromProto(reply.reservation().remaining()));
-  }
-  if (EndsLease(status)) return Lose(status);
+  if (!status.ok() && EndsLease(status)) return Lose(status);
   {
     MutexLock lock(mutex_);
+    // Too late: the owner has been told, and what was lost stays lost (case 121).
+    if (!loss_.ok()) return;
+    renewal_ = status;
+    if (status.ok()) return timer_.Renewed(now, FromProto(reply.reservation().remaining()));
     timer_.Failed(clock_.Monotonic());
   }
   if (events_.renewal_failed) events_.renewal_failed(status, this->left());
@@ -93,6 +104,7 @@ void LeaseKeeper::Renew(nanoseconds now) {
 void LeaseKeeper::Lose(const absl::Status& why) {
   {
     MutexLock lock(mutex_);
+    if (!loss_.ok()) return;
     loss_ = why;
   }
   if (events_.lost) events_.lost(why);
@@ -103,16 +115,31 @@ bool LeaseKeeper::held() const {
   return loss_.ok() && clock_.Monotonic() < timer_.stop();
 }
 
-absl::Status LeaseKeeper::loss() const {
-  MutexLock lock(mutex_);
+absl::Status LeaseKeeper::LossLocked() const {
   if (!loss_.ok() || clock_.Monotonic() < timer_.stop()) return loss_;
   return DeadlinePassed(reservation_id_);
+}
+
+absl::Status LeaseKeeper::loss() const {
+  MutexLock lock(mutex_);
+  return LossLocked();
+}
+
+absl::Status LeaseKeeper::renewal() const {
+  MutexLock lock(mutex_);
+  const absl::Status loss = LossLocked();
+  return loss.ok() ? renewal_ : loss;
 }
 
 absl::Duration LeaseKeeper::left() const {
   MutexLock lock(mutex_);
   if (!loss_.ok()) return absl::ZeroDuration();
   return std::max(absl::FromChrono(timer_.stop() - clock_.Monotonic()), absl::ZeroDuration());
+}
+
+absl::Duration LeaseKeeper::until_end() const {
+  MutexLock lock(mutex_);
+  return absl::FromChrono(timer_.deadline() - clock_.Monotonic());
 }
 
 }  // namespace interlock::client

@@ -24,8 +24,8 @@ struct Lease {
   std::chrono::nanoseconds ttl{0};
 };
 
-// How the owner of a lease is told. Called from the thread that steps, never twice for the
-// loss, and without any lock held.
+// How the owner of a lease is told. Called from the thread that found it out, never twice
+// for the loss, and without any lock held.
 struct LeaseEvents {
   // It is over, by the server's word or by the own deadline: stop writing. The status says
   // which: EXPIRED, FORCED … from the server, LEASE_DEADLINE from ourselves.
@@ -35,8 +35,8 @@ struct LeaseEvents {
 };
 
 // Without a thread of its own: Step() does what is due and says when to be called again
-// (client/cpp/reservation.h does that). held() and loss() can be asked from any thread;
-// Step() is for one at a time.
+// (client/cpp/reservation.h does that). Step() is for one thread at a time; all else can be
+// called from any, also while Step() waits for an answer.
 //
 // The guarantee: from the own deadline on, held() is false, whether or not a server was
 // reached, a thread got the CPU, or the machine slept (cases 115, 118, 123).
@@ -50,15 +50,27 @@ class LeaseKeeper {
   // once it is lost.
   std::chrono::nanoseconds Step();
 
+  // Tells of a loss by the own deadline, if that has passed. Gives how long that will not
+  // be; zero once it is lost. For a second thread: Step() may hang in a call while the
+  // machine was asleep, or where a server takes its time.
+  std::chrono::nanoseconds Notice();
+
   bool held() const;
   // OK while held.
   absl::Status loss() const;
+  // What became of the last renewal. While held, an error here means "unreachable so far":
+  // the lease may well live, and is renewed again (case 123).
+  absl::Status renewal() const;
   // To the moment the owner has to stop; zero once lost.
   absl::Duration left() const;
+  // To the moment from which the server may give the time to others, counted as carefully
+  // as can be; negative once it has passed.
+  absl::Duration until_end() const;
 
  private:
   void Renew(std::chrono::nanoseconds now);
   void Lose(const absl::Status& why);
+  absl::Status LossLocked() const INTERLOCK_REQUIRES(mutex_);
 
   Calls& calls_;
   const Clock& clock_;
@@ -69,6 +81,7 @@ class LeaseKeeper {
   mutable Mutex mutex_;
   LeaseTimer timer_ INTERLOCK_GUARDED_BY(mutex_);
   absl::Status loss_ INTERLOCK_GUARDED_BY(mutex_);
+  absl::Status renewal_ INTERLOCK_GUARDED_BY(mutex_);
 };
 
 }  // namespace interlock::client

@@ -37,40 +37,59 @@ bool CountsFromTooEarly(const Lease& lease, nanoseconds now) {
   return now - lease.sent > lease.remaining / 10;
 }
 
-absl::Status CountAnew(Calls& calls, const Clock& clock, Lease& lease, absl::Duration timeout) {
+absl::Status CountAnew(Calls& calls, const Clock& clock, Lease& lease, const Repeating& repeating) {
   lease.sent = clock.Monotonic();
   v1::RenewReservationRequest request;
   request.set_reservation_id(lease.reservation_id);
   request.set_fencing_token(lease.fencing_token);
   ToProto(lease.ttl, *request.mutable_ttl());
   v1::RenewReservationResponse reply;
-  const absl::Status status = calls.Call("Reservations.RenewReservation", request, reply, timeout);
+  const absl::Status status =
+      CallRepeated(calls, clock, repeating, "Reservations.RenewReservation", request, reply);
   if (status.ok()) lease.remaining = FromProto(reply.reservation().remaining());
   return status;
 }
 
+absl::Status GiveBack(Calls& calls, const Lease& lease, absl::Duration timeout) {
+  v1::ReleaseReservationRequest request;
+  request.set_reservation_id(lease.reservation_id);
+  request.set_fencing_token(lease.fencing_token);
+  v1::ReleaseReservationResponse reply;
+  return calls.Call("Reservations.ReleaseReservation", request, reply, timeout);
+}
+
+Lease LeaseOf(const v1::Reservation& granted, nanoseconds sent) {
+  Lease lease;
+  lease.reservation_id = granted.reservation_id();
+  lease.fencing_token = granted.fencing_token();
+  lease.sent = sent;
+  lease.remaining = FromProto(granted.remaining());
+  // What is left of a fresh grant is its length, where a server does not say it.
+  lease.ttl = granted.has_ttl() ? FromProto(granted.ttl()) : lease.remaining;
+  return lease;
+}
+
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Reservation>> Reservation::Take(
-    Calls& calls, const Clock& clock, const v1::ReserveIntervalRequest& request, Options options) {
-  Lease lease;
-  lease.sent = clock.Monotonic();
+absl::StatusOr<std::unique_ptr<Reservation>> Reservation::Take(Calls& calls, const Clock& clock,
+                                                               v1::ReserveIntervalRequest request,
+                                                               Options options) {
+  if (request.request_id().empty()) request.set_request_id(RandomRequestId());
+  const nanoseconds sent = clock.Monotonic();
   v1::ReserveIntervalResponse grant;
-  const absl::Duration wait =
-      absl::Seconds(request.wait().seconds()) + absl::Nanoseconds(request.wait().nanos());
   const absl::Status status =
-      calls.Call("IngestionCoordinator.ReserveInterval", request, grant, options.timeout + wait);
+      CallRepeated(calls, clock, options.repeating, "IngestionCoordinator.ReserveInterval", request,
+                   grant, request.has_wait() ? request.mutable_wait() : nullptr);
   if (!status.ok()) return status;
   if (grant.reservation().reservation_id().empty()) return AllHeld(grant);
-  lease.reservation_id = grant.reservation().reservation_id();
-  lease.fencing_token = grant.reservation().fencing_token();
-  lease.remaining = FromProto(grant.reservation().remaining());
-  // What is left of a fresh grant is its length, where a server does not say it.
-  lease.ttl =
-      grant.reservation().has_ttl() ? FromProto(grant.reservation().ttl()) : lease.remaining;
+  Lease lease = LeaseOf(grant.reservation(), sent);
   if (CountsFromTooEarly(lease, clock.Monotonic())) {
-    const absl::Status renewed = CountAnew(calls, clock, lease, options.timeout);
-    if (!renewed.ok()) return renewed;
+    const absl::Status renewed = CountAnew(calls, clock, lease, options.repeating);
+    if (!renewed.ok()) {
+      // Nobody will hold it: better free at once than when it ends by itself.
+      GiveBack(calls, lease, options.release_timeout).IgnoreError();
+      return renewed;
+    }
   }
   return std::unique_ptr<Reservation>(
       new Reservation(calls, clock, std::move(grant), lease, std::move(options)));
@@ -80,18 +99,38 @@ Reservation::Reservation(Calls& calls, const Clock& clock, v1::ReserveIntervalRe
                          const Lease& lease, Options options)
     : calls_(calls),
       grant_(std::move(grant)),
+      release_timeout_(options.release_timeout),
       keeper_(calls, clock, lease, options.stop_early, std::move(options.events)),
-      thread_([this] { Run(); }) {}
+      renewer_([this] { Run(&LeaseKeeper::Step); }),
+      sentinel_([this] { Run(&LeaseKeeper::Notice); }) {}
 
-Reservation::~Reservation() { StopRenewing(); }
+Reservation::~Reservation() {
+  StopRenewing();
+  if (!given_back_ && held()) Release(release_timeout_).IgnoreError();
+}
 
-void Reservation::Run() {
+void Reservation::Run(nanoseconds (LeaseKeeper::*step)()) {
   while (true) {
-    const nanoseconds rest = keeper_.Step();
-    if (rest == nanoseconds::zero()) return;
+    const nanoseconds rest = (keeper_.*step)();
     MutexLock lock(mutex_);
-    if (!closing_) closing_changed_.WaitFor(lock, std::min<nanoseconds>(rest, kLongestNap));
+    if (rest == nanoseconds::zero()) return changed_.NotifyAll();
+    if (!closing_) changed_.WaitFor(lock, std::min<nanoseconds>(rest, kLongestNap));
     if (closing_) return;
+  }
+}
+
+absl::Status Reservation::WaitUntilLost(absl::Duration longest) {
+  // Not the lease's clock: a test's stands still.
+  const auto end = longest == absl::InfiniteDuration()
+                       ? std::chrono::steady_clock::time_point::max()
+                       : std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(longest);
+  while (true) {
+    const absl::Status loss = keeper_.loss();
+    if (!loss.ok()) return loss;
+    MutexLock lock(mutex_);
+    const auto now = std::chrono::steady_clock::now();
+    if (closing_ || now >= end) return absl::OkStatus();
+    changed_.WaitFor(lock, std::min<nanoseconds>(end - now, kLongestNap));
   }
 }
 
@@ -100,17 +139,23 @@ void Reservation::StopRenewing() {
     MutexLock lock(mutex_);
     closing_ = true;
   }
-  closing_changed_.NotifyAll();
-  if (thread_.joinable()) thread_.join();
+  changed_.NotifyAll();
+  if (renewer_.joinable()) renewer_.join();
+  if (sentinel_.joinable()) sentinel_.join();
+}
+
+void Reservation::Keep() {
+  given_back_ = true;
+  StopRenewing();
 }
 
 absl::Status Reservation::Release(absl::Duration timeout) {
   StopRenewing();
-  v1::ReleaseReservationRequest request;
-  request.set_reservation_id(id());
-  request.set_fencing_token(fencing_token());
-  v1::ReleaseReservationResponse reply;
-  return calls_.Call("Reservations.ReleaseReservation", request, reply, timeout);
+  given_back_ = true;
+  Lease lease;
+  lease.reservation_id = id();
+  lease.fencing_token = fencing_token();
+  return GiveBack(calls_, lease, timeout);
 }
 
 }  // namespace interlock::client

@@ -282,11 +282,14 @@ TEST(Interlockctl, AStreamPrintsAMessageToALine) {
   console.calls.OnWatch<v1::WatchReservationsRequest, v1::WatchReservationsResponse>(
       "Reservations.WatchReservations", [](const auto&, auto& replies) {
         replies.resize(2);
-        replies[0].set_revision(1);
-        replies[1].set_revision(2);
-        return absl::OkStatus();
+        for (int at : {0, 1}) {
+          replies[at].set_event(v1::WatchReservationsResponse::RENEWED);
+          replies[at].mutable_reservation()->set_reservation_id("r-" + std::to_string(at));
+          replies[at].set_revision(at + 1);
+        }
+        return Refusal(absl::StatusCode::kPermissionDenied, "no more", "PERMISSION_DENIED");
       });
-  EXPECT_EQ(console.Run({"reservations", "watch"}), 0);
+  EXPECT_EQ(console.Run({"reservations", "watch"}), 4);
   EXPECT_EQ(std::count(console.out.begin(), console.out.end(), '\n'), 2);
   EXPECT_THAT(console.out, HasSubstr("\"revision\":\"2\""));
 }

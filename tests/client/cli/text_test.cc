@@ -75,6 +75,29 @@ TEST(TextTable, LinesUpAndLeavesEmptyColumnsOut) {
   EXPECT_EQ(TextTable({"A"}).Text(), "");
 }
 
+TEST(TextTable, FitsATerminalBelowItselfAndNeverCutsWhatPeopleCopy) {
+  TextTable table({"ID", "MESSAGE", "LAST"});
+  table.Add({"0123456789abcdef", "one two three größer five", "x"});
+  EXPECT_EQ(table.Text(40),
+            "ID                MESSAGE           LAST\n"
+            "0123456789abcdef  one two three     x\n"
+            "                  größer five\n");
+  EXPECT_EQ(table.Text(0), table.Text(1'000));
+  // What does not fit at all is as narrow as can be read.
+  EXPECT_EQ(table.Text(3),
+            "ID                MESSAGE   LAST\n"
+            "0123456789abcdef  one two   x\n"
+            "                  three\n"
+            "                  größer\n"
+            "                  five\n");
+}
+
+TEST(TextTable, CutsAWordThatIsWiderThanItsColumn) {
+  TextTable table({"A", "B"});
+  table.Add({"a", "äöüäöüäöüäöü"});
+  EXPECT_EQ(table.Text(11), "A  B\na  äöüäöüäö\n   üäöü\n");
+}
+
 TEST(JsonText, HasTheProtosNamesAndFieldsAtTheirDefault) {
   v1::ReserveIntervalResponse reply;
   reply.mutable_reservation()->set_fencing_token(7);

@@ -119,6 +119,65 @@ TEST(Case123, TellsLostFromUnreachable) {
   }
 }
 
+TEST(Case123, UnreachableSoFarShowsWhileHeldAndGoesWithTheNextRenewal) {
+  Kept kept;
+  EXPECT_TRUE(kept.keeper.renewal().ok());
+  kept.clock.Advance(absl::Seconds(20));
+  kept.keeper.Step();
+  EXPECT_TRUE(kept.keeper.held());
+  EXPECT_EQ(ReasonOf(kept.keeper.renewal()), "UNREACHABLE");
+  kept.AnswerRenewals(absl::OkStatus());
+  kept.clock.Advance(absl::Seconds(5));
+  kept.keeper.Step();
+  EXPECT_TRUE(kept.keeper.renewal().ok());
+  kept.clock.Advance(absl::Seconds(60));
+  EXPECT_EQ(ReasonOf(kept.keeper.renewal()), "LEASE_DEADLINE");
+}
+
+TEST(Case111, AfterARefusedRenewalItNeverAsksAgain) {
+  Kept kept;
+  kept.AnswerRenewals(Refusal(absl::StatusCode::kFailedPrecondition, "over", "EXPIRED"));
+  for (int i = 0; i < 10; ++i) {
+    kept.clock.Advance(absl::Seconds(20));
+    kept.keeper.Step();
+  }
+  EXPECT_EQ(kept.calls.count(kRenew), 1);
+  EXPECT_EQ(kept.lost, std::vector<std::string>{"EXPIRED"});
+}
+
+TEST(Case121, AnAnswerThatComesAfterTheLossWasToldResurrectsNothing) {
+  Kept kept;
+  kept.calls.On<v1::RenewReservationRequest, v1::RenewReservationResponse>(
+      kRenew, [&](const auto&, auto& reply) {
+        // The machine slept in the middle of the call; the other thread noticed first.
+        kept.clock.Advance(absl::Minutes(10));
+        EXPECT_EQ(kept.keeper.Notice(), nanoseconds::zero());
+        reply.mutable_reservation()->mutable_remaining()->set_seconds(60);
+        return absl::OkStatus();
+      });
+  kept.clock.Advance(absl::Seconds(20));
+  EXPECT_EQ(kept.keeper.Step(), nanoseconds::zero());
+  EXPECT_FALSE(kept.keeper.held());
+  EXPECT_EQ(kept.lost, std::vector<std::string>{"LEASE_DEADLINE"});
+}
+
+TEST(Case117, TheOwnerStopsBeforeOthersAreLetInAndKnowsHowLongThatIs) {
+  Kept kept;
+  kept.clock.Advance(absl::Seconds(55));
+  EXPECT_EQ(kept.keeper.Notice(), nanoseconds::zero());
+  EXPECT_EQ(kept.keeper.left(), absl::ZeroDuration());
+  EXPECT_EQ(kept.keeper.until_end(), absl::Seconds(5));
+  kept.clock.Advance(absl::Seconds(6));
+  EXPECT_EQ(kept.keeper.until_end(), absl::Seconds(-1));
+}
+
+TEST(LeaseKeeper, TheSecondThreadFindsNothingToTellBeforeTheDeadline) {
+  Kept kept;
+  kept.clock.Advance(absl::Seconds(50));
+  EXPECT_EQ(kept.keeper.Notice(), nanoseconds(seconds(5)));
+  EXPECT_TRUE(kept.lost.empty());
+}
+
 TEST(LeaseKeeper, IsToldOfTheLossOnce) {
   Kept kept;
   kept.clock.Advance(absl::Seconds(60));
@@ -147,7 +206,7 @@ TEST(LeaseKeeper, AnAnswerThatCameBackAfterTheDeadlineStillCountsFromWhenItWasAs
   EXPECT_EQ(kept.keeper.left(), absl::Seconds(45));
 }
 
-TEST(LeaseKeeper, AStepOfTheWallClockChangesNothing) {
+TEST(Case108, AStepOfTheWallClockChangesNothingForTheHolder) {
   Kept kept;
   kept.clock.StepWall(absl::Hours(5));
   EXPECT_TRUE(kept.keeper.held());

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <future>
 #include <string>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "interlock/v1/reservations.pb.h"
@@ -59,12 +60,167 @@ TEST(Reservation, TakesALeaseAndGivesItBack) {
   EXPECT_EQ(calls.count(kRenew), 0);
 }
 
-TEST(Reservation, IsNotReleasedByItsDestructor) {
+TEST(Case99, ItsDestructorGivesItBackUnlessItIsKept) {
   FakeCalls calls;
   FakeClock clock;
   Grant(calls, std::chrono::minutes(10));
   { ASSERT_TRUE(Reservation::Take(calls, clock, {}, {}).ok()); }
-  EXPECT_EQ(calls.count(kRelease), 0);
+  EXPECT_EQ(calls.count(kRelease), 1);
+  {
+    auto lease = Reservation::Take(calls, clock, {}, {});
+    ASSERT_TRUE(lease.ok());
+    EXPECT_TRUE((*lease)->Release(absl::Seconds(1)).ok());
+  }
+  EXPECT_EQ(calls.count(kRelease), 2);
+  {
+    auto lease = Reservation::Take(calls, clock, {}, {});
+    ASSERT_TRUE(lease.ok());
+    (*lease)->Keep();
+  }
+  EXPECT_EQ(calls.count(kRelease), 2);
+  {
+    auto lease = Reservation::Take(calls, clock, {}, {});
+    ASSERT_TRUE(lease.ok());
+    clock.Advance(absl::Minutes(11));  // it is not ours any more
+  }
+  EXPECT_EQ(calls.count(kRelease), 2);
+}
+
+// Pauses of a call that is repeated take no time in a test.
+Reservation::Options Hasty(std::vector<absl::Duration>* pauses = nullptr) {
+  Reservation::Options options;
+  options.repeating.pause = [pauses](absl::Duration pause) {
+    if (pauses != nullptr) pauses->push_back(pause);
+  };
+  return options;
+}
+
+TEST(Reservation, ALostReplyIsAskedForAgainUnderTheSameId) {
+  FakeCalls calls;
+  FakeClock clock;
+  Grant(calls, std::chrono::minutes(10));
+  std::vector<std::string> ids;
+  calls.On<v1::ReserveIntervalRequest, v1::ReserveIntervalResponse>(
+      kReserve, [&](const auto& request, auto& reply) {
+        ids.push_back(request.request_id());
+        if (ids.size() == 1) return Away();
+        if (ids.size() == 2) {
+          return Refusal(absl::StatusCode::kUnavailable, "going down", "STORE_CLOSED");
+        }
+        reply.mutable_reservation()->set_reservation_id("r-1");
+        reply.mutable_reservation()->set_fencing_token(7);
+        reply.mutable_reservation()->mutable_remaining()->set_seconds(600);
+        return absl::OkStatus();
+      });
+  ASSERT_TRUE(Reservation::Take(calls, clock, {}, Hasty()).ok());
+  ASSERT_EQ(ids.size(), 3u);
+  EXPECT_EQ(ids[0].size(), 32u);
+  EXPECT_EQ(ids[1], ids[0]);
+  EXPECT_EQ(ids[2], ids[0]);
+  ids.clear();
+  v1::ReserveIntervalRequest named;
+  named.set_request_id("run-7");
+  ASSERT_TRUE(Reservation::Take(calls, clock, named, Hasty()).ok());
+  EXPECT_EQ(ids, (std::vector<std::string>{"run-7", "run-7", "run-7"}));
+}
+
+TEST(Reservation, AServerThatStaysAwayIsAnAnswerAfterAWhile) {
+  FakeCalls calls;
+  FakeClock clock;
+  std::vector<absl::Duration> pauses;
+  const auto lease = Reservation::Take(calls, clock, {}, Hasty(&pauses));
+  EXPECT_EQ(ReasonOf(lease.status()), "UNREACHABLE");
+  EXPECT_EQ(calls.count(kReserve), static_cast<int>(pauses.size()) + 1);
+  absl::Duration paused;
+  for (const auto pause : pauses) paused += pause;
+  EXPECT_GT(paused, absl::Seconds(3));
+  EXPECT_LE(paused, absl::Seconds(5));
+}
+
+TEST(Reservation, AnAnswerThatIsNoIsNotAskedForAgain) {
+  for (const absl::Status& no :
+       {Refusal(absl::StatusCode::kFailedPrecondition, "held", "HELD"),
+        Refusal(absl::StatusCode::kUnavailable, "Druid is away", "DRUID_UNAVAILABLE"),
+        Refusal(absl::StatusCode::kResourceExhausted, "too many", "LIMIT_EXCEEDED"),
+        Refusal(absl::StatusCode::kDeadlineExceeded, "", "NO_ANSWER")}) {
+    FakeCalls calls;
+    FakeClock clock;
+    calls.On<v1::ReserveIntervalRequest, v1::ReserveIntervalResponse>(
+        kReserve, [&](const auto&, auto&) { return no; });
+    EXPECT_EQ(Reservation::Take(calls, clock, {}, Hasty()).status(), no);
+    EXPECT_EQ(calls.count(kReserve), 1) << no;
+  }
+}
+
+TEST(Case113, AWaiterWhoseServerRestartedWaitsForWhatIsLeftAndNotForEver) {
+  FakeCalls calls;
+  FakeClock clock;
+  Grant(calls, std::chrono::minutes(10));
+  std::vector<int64_t> waits;
+  calls.On<v1::ReserveIntervalRequest, v1::ReserveIntervalResponse>(
+      kReserve, [&](const auto& request, auto&) {
+        waits.push_back(request.wait().seconds());
+        clock.Advance(absl::Minutes(4));
+        return Refusal(absl::StatusCode::kUnavailable, "going down", "STORE_CLOSED");
+      });
+  v1::ReserveIntervalRequest request;
+  request.mutable_wait()->set_seconds(600);
+  EXPECT_FALSE(Reservation::Take(calls, clock, request, Hasty()).ok());
+  ASSERT_GE(waits.size(), 4u);
+  EXPECT_EQ(waits[0], 600);
+  EXPECT_EQ(waits[1], 360);
+  EXPECT_EQ(waits[2], 120);
+  EXPECT_EQ(waits[3], 0);
+}
+
+TEST(Reservation, AGrantThatCanNotBeCountedIsGivenBack) {
+  FakeCalls calls;
+  FakeClock clock;
+  Grant(calls, std::chrono::seconds(60));
+  calls.On<v1::ReserveIntervalRequest, v1::ReserveIntervalResponse>(
+      kReserve, [&](const auto&, auto& reply) {
+        clock.Advance(absl::Minutes(5));
+        reply.mutable_reservation()->set_reservation_id("r-1");
+        reply.mutable_reservation()->set_fencing_token(7);
+        reply.mutable_reservation()->mutable_remaining()->set_seconds(60);
+        return absl::OkStatus();
+      });
+  calls.On<v1::RenewReservationRequest, v1::RenewReservationResponse>(
+      kRenew, [](const auto&, auto&) { return Away(); });
+  EXPECT_EQ(ReasonOf(Reservation::Take(calls, clock, {}, Hasty()).status()), "UNREACHABLE");
+  EXPECT_EQ(calls.count(kRelease), 1);
+}
+
+TEST(Reservation, CanBeWaitedForUntilItIsLost) {
+  FakeCalls calls;
+  const SystemClock clock;
+  Grant(calls, std::chrono::milliseconds(300));
+  calls.On<v1::RenewReservationRequest, v1::RenewReservationResponse>(
+      kRenew, [](const auto&, auto&) { return Away(); });
+  auto lease = Reservation::Take(calls, clock, {}, {});
+  ASSERT_TRUE(lease.ok()) << lease.status();
+  EXPECT_TRUE((*lease)->WaitUntilLost(absl::Milliseconds(1)).ok());
+  EXPECT_EQ(ReasonOf((*lease)->WaitUntilLost()), "LEASE_DEADLINE");
+  EXPECT_GT((*lease)->until_end(), absl::ZeroDuration());
+}
+
+TEST(Case115, ItsOwnerIsToldInTimeThoughARenewalHangs) {
+  FakeCalls calls;
+  const SystemClock clock;
+  Grant(calls, std::chrono::milliseconds(300));
+  std::promise<void> told;
+  auto loss = told.get_future().share();
+  calls.On<v1::RenewReservationRequest, v1::RenewReservationResponse>(
+      kRenew, [&](const auto&, auto&) {
+        loss.wait();  // a server that says nothing, whatever deadline the call has
+        return Away();
+      });
+  Reservation::Options options;
+  options.events.lost = [&](const absl::Status&) { told.set_value(); };
+  auto lease = Reservation::Take(calls, clock, {}, options);
+  ASSERT_TRUE(lease.ok()) << lease.status();
+  loss.wait();
+  EXPECT_FALSE((*lease)->held());
 }
 
 TEST(Reservation, ARefusalComesThroughAsItIs) {
@@ -105,6 +261,7 @@ TEST(Reservation, AGrantThatWasWaitedForIsCountedFromItsRenewal) {
       kReserve, [&](const auto&, auto& reply) {
         clock.Advance(absl::Minutes(5));
         reply.mutable_reservation()->set_reservation_id("r-1");
+        reply.mutable_reservation()->set_fencing_token(7);
         reply.mutable_reservation()->mutable_remaining()->set_seconds(60);
         reply.mutable_reservation()->mutable_ttl()->set_seconds(60);
         return absl::OkStatus();
@@ -124,6 +281,7 @@ TEST(Reservation, TakesWhatIsLeftForTheLengthWhereAServerDoesNotSayIt) {
   calls.On<v1::ReserveIntervalRequest, v1::ReserveIntervalResponse>(
       kReserve, [](const auto&, auto& reply) {
         reply.mutable_reservation()->set_reservation_id("r-1");
+        reply.mutable_reservation()->set_fencing_token(7);
         reply.mutable_reservation()->mutable_remaining()->set_seconds(60);
         return absl::OkStatus();
       });
