@@ -22,6 +22,8 @@ class Connection {
   virtual absl::StatusOr<int64_t> Execute(const char* sql, Values values) = 0;
   // One statement without parameters or result that is not worth keeping: schema, settings.
   virtual absl::Status Run(const std::string& sql) = 0;
+  // Whether it can be of use again after an error.
+  virtual bool usable() const { return true; }
 };
 
 }  // namespace interlock::store

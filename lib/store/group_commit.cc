@@ -25,7 +25,7 @@ GroupCommit::~GroupCommit() {
   answerer_.join();
 }
 
-void GroupCommit::Add(Store::Body body, Store::Done done) {
+void GroupCommit::Add(PendingWrite write) {
   absl::Status refusal;
   {
     MutexLock lock(mutex_);
@@ -34,16 +34,19 @@ void GroupCommit::Add(Store::Body body, Store::Done done) {
     } else if (waiting_.size() >= options_.most_waiting) {
       refusal = StoreQueueFull(options_.most_waiting);
     } else {
-      waiting_.push_back({std::move(body), std::move(done), {}});
+      waiting_.push_back(std::move(write));
       // The writer is awake while more than one waits.
       if (waiting_.size() == 1) work_came_.NotifyOne();
     }
   }
-  if (!refusal.ok()) done(refusal);
+  if (!refusal.ok()) write.done(refusal);
 }
 
 absl::Status GroupCommit::Health() const {
   MutexLock lock(mutex_);
+  if (health_.ok() && started_.has_value() && clock_.Monotonic() - *started_ > kStuck) {
+    return StoreUnavailable("the database has not answered for long");
+  }
   return health_;
 }
 
@@ -76,16 +79,20 @@ bool GroupCommit::Take(std::vector<PendingWrite>& batch) {
 }
 
 void GroupCommit::RunBatch(std::vector<PendingWrite>& batch) {
-  if (batch.empty()) {
-    runner_.Probe();
-    return;
-  }
   const std::chrono::nanoseconds start = clock_.Monotonic();
-  runner_.Run(batch);
+  NoteStart(start);
+  batch.empty() ? runner_.Probe() : runner_.Run(batch);
+  NoteStart(std::nullopt);
+  if (batch.empty()) return;
   if (options_.after_commit) options_.after_commit();
   if (options_.on_batch) {
     options_.on_batch({batch.size(), clock_.Monotonic() - start, runner_.health().ok()});
   }
+}
+
+void GroupCommit::NoteStart(std::optional<std::chrono::nanoseconds> start) {
+  MutexLock lock(mutex_);
+  started_ = start;
 }
 
 void GroupCommit::Settle(std::vector<PendingWrite> batch) {

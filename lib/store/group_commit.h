@@ -10,12 +10,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "lib/store/batch_runner.h"
 #include "lib/store/store.h"
+#include "lib/time/clock.h"
 #include "lib/time/mutex.h"
 
 namespace interlock::store {
@@ -45,17 +47,20 @@ class GroupCommit {
   // Commits and answers what waits, then ends.
   ~GroupCommit();
 
-  void Add(Store::Body body, Store::Done done) INTERLOCK_EXCLUDES(mutex_);
+  void Add(PendingWrite write) INTERLOCK_EXCLUDES(mutex_);
+  // Also not OK while one batch takes longer than kStuck: a database that answers nothing.
   absl::Status Health() const INTERLOCK_EXCLUDES(mutex_);
 
  private:
   static constexpr std::chrono::seconds kProbeEvery{1};
+  static constexpr std::chrono::seconds kStuck{10};
 
   void WriterLoop();
   void AnswerLoop();
   // Waits for work; an empty batch is a call to probe. False when all is done.
   bool Take(std::vector<PendingWrite>& batch) INTERLOCK_EXCLUDES(mutex_);
-  void RunBatch(std::vector<PendingWrite>& batch);
+  void RunBatch(std::vector<PendingWrite>& batch) INTERLOCK_EXCLUDES(mutex_);
+  void NoteStart(std::optional<std::chrono::nanoseconds> start) INTERLOCK_EXCLUDES(mutex_);
   void Settle(std::vector<PendingWrite> batch) INTERLOCK_EXCLUDES(mutex_);
 
   BatchRunner& runner_;  // of the writer's thread
@@ -68,6 +73,8 @@ class GroupCommit {
   std::vector<PendingWrite> waiting_ INTERLOCK_GUARDED_BY(mutex_);
   std::vector<PendingWrite> answers_ INTERLOCK_GUARDED_BY(mutex_);
   absl::Status health_ INTERLOCK_GUARDED_BY(mutex_);
+  // Of the batch under way.
+  std::optional<std::chrono::nanoseconds> started_ INTERLOCK_GUARDED_BY(mutex_);
   bool closing_ INTERLOCK_GUARDED_BY(mutex_) = false;
   bool writer_ended_ INTERLOCK_GUARDED_BY(mutex_) = false;
 

@@ -5,36 +5,35 @@
 #include "lib/store/transaction.h"
 
 namespace interlock::store {
-namespace {
-
-absl::Status ReadOn(Connection& connection, const Store::Body& body, const StoreClock& clock) {
-  absl::Status status = connection.Execute("BEGIN", {}).status();
+absl::Status ReaderPool::ReadOn(Connection& connection, const Store::Body& body) {
+  absl::Status status = connection.Run(engine_.begin);
   if (!status.ok()) return status;
-  // The first query fixes the snapshot; the time is read after it, as in a write.
-  status = connection.Query("SELECT 1 FROM store_facts LIMIT 1", {}).status();
-  if (status.ok()) {
-    ConnectionTransaction transaction(connection, ConnectionTransaction::Access::kRead,
-                                      clock.Now());
+  const absl::StatusOr<Instant> now = engine_.time(connection);
+  status = now.status();
+  if (now.ok()) {
+    ReadTransaction transaction(connection, *now);
     status = RunBody(body, transaction);
   }
   connection.Execute("ROLLBACK", {}).IgnoreError();
   return status;
 }
 
-}  // namespace
-
 absl::Status ReaderPool::Read(const Store::Body& body) {
-  absl::StatusOr<std::unique_ptr<Connection>> connection = Take();
-  if (!connection.ok()) return connection.status();
-  absl::Status status = ReadOn(**connection, body, clock_);
-  GiveBack(std::move(*connection));
-  return status;
+  // Idle connections may all have been lost since they were used.
+  for (size_t lost = 0;; ++lost) {
+    absl::StatusOr<std::unique_ptr<Connection>> connection = Take();
+    if (!connection.ok()) return connection.status();
+    absl::Status status = ReadOn(**connection, body);
+    const bool usable = (*connection)->usable();
+    GiveBack(usable ? std::move(*connection) : nullptr);
+    if (usable || lost > engine_.most) return status;
+  }
 }
 
 absl::StatusOr<std::unique_ptr<Connection>> ReaderPool::Take() {
   {
     MutexLock lock(mutex_);
-    while (idle_.empty() && made_ == kMostReaders) given_back_.Wait(lock);
+    while (idle_.empty() && made_ == engine_.most) given_back_.Wait(lock);
     if (!idle_.empty()) {
       std::unique_ptr<Connection> connection = std::move(idle_.back());
       idle_.pop_back();
@@ -42,7 +41,7 @@ absl::StatusOr<std::unique_ptr<Connection>> ReaderPool::Take() {
     }
     ++made_;
   }
-  absl::StatusOr<std::unique_ptr<Connection>> connection = open_();
+  absl::StatusOr<std::unique_ptr<Connection>> connection = engine_.open();
   if (!connection.ok()) GiveBack(nullptr);
   return connection;
 }

@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "lib/store/connection.h"
 #include "lib/store/store.h"
-#include "lib/store/store_clock.h"
+#include "lib/time/instant.h"
 #include "lib/time/mutex.h"
 
 namespace interlock::store {
@@ -20,13 +20,18 @@ class ReaderPool {
  public:
   // Readers share the CPU with the writer: more would only wait for it.
   static constexpr size_t kMostReaders = 4;
-  using Open = std::function<absl::StatusOr<std::unique_ptr<Connection>>()>;
-
-  // `clock` must outlive this.
-  ReaderPool(Open open, const StoreClock& clock) : open_(std::move(open)), clock_(clock) {}
+  // What is an engine's own.
+  struct Engine {
+    std::function<absl::StatusOr<std::unique_ptr<Connection>>()> open;
+    const char* begin = "BEGIN";
+    // The first query of a read: fixes its snapshot, and gives the time that goes with it.
+    std::function<absl::StatusOr<Instant>(Connection&)> time;
+    size_t most = kMostReaders;
+  };
+  explicit ReaderPool(Engine engine) : engine_(std::move(engine)) {}
 
   // One snapshot for all of the body's queries. An error of the database is returned as
-  // it is (IsStoreFailure).
+  // it is (IsStoreFailure). A connection that was lost is made anew, once.
   absl::Status Read(const Store::Body& body) INTERLOCK_EXCLUDES(mutex_);
 
  private:
@@ -34,8 +39,9 @@ class ReaderPool {
   // A null connection: one less is there.
   void GiveBack(std::unique_ptr<Connection> connection) INTERLOCK_EXCLUDES(mutex_);
 
-  const Open open_;
-  const StoreClock& clock_;
+  absl::Status ReadOn(Connection& connection, const Store::Body& body);
+
+  const Engine engine_;
   Mutex mutex_;
   CondVar given_back_;
   std::vector<std::unique_ptr<Connection>> idle_ INTERLOCK_GUARDED_BY(mutex_);

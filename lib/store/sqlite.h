@@ -43,8 +43,6 @@ class SqliteStore : public Store {
   // The copy is complete and on the disk when this returns. Opened as a store it is a
   // restored one: with another incarnation, and fencing tokens above any handed out.
   virtual absl::Status Backup(const std::string& to) = 0;
-  // Jumps of the wall clock since the start, and one at the start where there was one.
-  virtual int64_t clock_jumps() const = 0;
 };
 
 // Opens or makes the file, brings its schema up, reads its clock. `clock` must outlive the

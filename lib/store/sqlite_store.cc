@@ -8,10 +8,12 @@
 #include "lib/store/facts.h"
 #include "lib/store/file_lock.h"
 #include "lib/store/group_commit.h"
+#include "lib/store/listeners.h"
 #include "lib/store/migrations.h"
 #include "lib/store/reader_pool.h"
 #include "lib/store/sqlite.h"
 #include "lib/store/sqlite_connection.h"
+#include "lib/store/sqlite_transaction.h"
 #include "lib/store/store_clock.h"
 #include "lib/store/store_errors.h"
 
@@ -94,8 +96,9 @@ class OpenedSqliteStore : public SqliteStore {
         wal_frames_(std::move(connections.wal_frames)),
         writer_(std::move(connections.writer)),
         checkpointer_(std::move(connections.checkpoints)),
-        readers_([this] { return OpenSqliteReader(options_.path); }, *clock_),
-        runner_(*writer_, *clock_),
+        readers_(Readers()),
+        transaction_(*writer_, *clock_, listeners_),
+        runner_(transaction_),
         commits_(runner_, clock, CommitOptions()) {}
 
   // Leaves the mark at the time that was shown last.
@@ -104,7 +107,12 @@ class OpenedSqliteStore : public SqliteStore {
     Write([](Transaction&) { return absl::OkStatus(); }).IgnoreError();
   }
 
-  void WriteAsync(Body body, Done done) override { commits_.Add(std::move(body), std::move(done)); }
+  void WriteAsync(Body body, Done done) override {
+    commits_.Add({std::move(body), std::move(done)});
+  }
+  void WriteLockedAsync(std::vector<std::string> locks, Body body, Done done) override {
+    commits_.Add({std::move(body), std::move(done), std::move(locks)});
+  }
 
   absl::Status Read(const Body& body) override {
     absl::Status status = readers_.Read(body);
@@ -113,9 +121,15 @@ class OpenedSqliteStore : public SqliteStore {
     return status;
   }
 
+  std::unique_ptr<Listening> Listen(const std::string& channel,
+                                    std::function<void()> wake) override {
+    return listeners_.Add(channel, std::move(wake));
+  }
+
   Instant Now() const override { return clock_->Now(); }
   const std::string& incarnation() const override { return incarnation_; }
   int64_t clock_jumps() const override { return clock_->jumps(); }
+  StoreDescription Describe() const override { return {"sqlite", std::nullopt, {}}; }
 
   absl::Status Health() const override {
     {
@@ -139,12 +153,23 @@ class OpenedSqliteStore : public SqliteStore {
     return commit;
   }
 
+  ReaderPool::Engine Readers() {
+    ReaderPool::Engine engine;
+    engine.open = [this] { return OpenSqliteReader(options_.path); };
+    engine.time = [this](Connection& connection) -> absl::StatusOr<Instant> {
+      absl::Status status = connection.Query("SELECT 1 FROM store_facts LIMIT 1", {}).status();
+      if (!status.ok()) return status;
+      return clock_->Now();
+    };
+    return engine;
+  }
+
   // Somebody has read the time: it must not come again, even if nothing is written for
   // long. Costs a commit a second at most, and only while there are reads.
   void KeepMark() {
     if (!clock_->MarkFor(clock_->Now()).has_value() || mark_queued_.exchange(true)) return;
-    commits_.Add([](Transaction&) { return absl::OkStatus(); },
-                 [this](const absl::Status&) { mark_queued_ = false; });
+    commits_.Add({[](Transaction&) { return absl::OkStatus(); },
+                  [this](const absl::Status&) { mark_queued_ = false; }});
   }
 
   void NoteDamage(const absl::Status& status) {
@@ -163,6 +188,8 @@ class OpenedSqliteStore : public SqliteStore {
   mutable Mutex mutex_;
   absl::Status damage_ INTERLOCK_GUARDED_BY(mutex_);
   std::atomic<bool> mark_queued_{false};
+  Listeners listeners_;
+  SqliteTransaction transaction_;
   BatchRunner runner_;
   GroupCommit commits_;
 };

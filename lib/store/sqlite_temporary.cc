@@ -40,12 +40,20 @@ class TemporarySqliteStore : public SqliteStore {
   void WriteAsync(Body body, Done done) override {
     store_->WriteAsync(std::move(body), std::move(done));
   }
+  void WriteLockedAsync(std::vector<std::string> locks, Body body, Done done) override {
+    store_->WriteLockedAsync(std::move(locks), std::move(body), std::move(done));
+  }
   absl::Status Read(const Body& body) override { return store_->Read(body); }
+  std::unique_ptr<Listening> Listen(const std::string& channel,
+                                    std::function<void()> wake) override {
+    return store_->Listen(channel, std::move(wake));
+  }
   Instant Now() const override { return store_->Now(); }
   const std::string& incarnation() const override { return store_->incarnation(); }
   absl::Status Health() const override { return store_->Health(); }
   absl::Status Backup(const std::string& to) override { return store_->Backup(to); }
   int64_t clock_jumps() const override { return store_->clock_jumps(); }
+  StoreDescription Describe() const override { return store_->Describe(); }
 
  private:
   const std::unique_ptr<TemporaryFolder> folder_;

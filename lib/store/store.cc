@@ -16,22 +16,42 @@ int64_t Value::Int() const {
 
 std::string Value::Text() const { return kind_ == Kind::kNumber ? absl::StrCat(number_) : text_; }
 
-absl::Status Store::Write(Body body) {
-  struct Waiting {
-    Mutex mutex;
-    CondVar done;
-    std::optional<absl::Status> status;
-  };
-  // Shared: the store's thread may still hold the lock when this one wakes and leaves.
-  auto waiting = std::make_shared<Waiting>();
-  WriteAsync(std::move(body), [waiting](const absl::Status& status) {
+namespace {
+
+// What a waiting thread waits for. Shared: the store's thread may still hold the lock when
+// that one wakes and leaves.
+struct Waiting {
+  Mutex mutex;
+  CondVar done;
+  std::optional<absl::Status> status;
+};
+
+Store::Done Answer(const std::shared_ptr<Waiting>& waiting) {
+  return [waiting](const absl::Status& status) {
     MutexLock lock(waiting->mutex);
     waiting->status = status;
     waiting->done.NotifyOne();
-  });
-  MutexLock lock(waiting->mutex);
-  while (!waiting->status.has_value()) waiting->done.Wait(lock);
-  return *waiting->status;
+  };
+}
+
+absl::Status WaitFor(Waiting& waiting) {
+  MutexLock lock(waiting.mutex);
+  while (!waiting.status.has_value()) waiting.done.Wait(lock);
+  return *waiting.status;
+}
+
+}  // namespace
+
+absl::Status Store::Write(Body body) {
+  auto waiting = std::make_shared<Waiting>();
+  WriteAsync(std::move(body), Answer(waiting));
+  return WaitFor(*waiting);
+}
+
+absl::Status Store::WriteLocked(std::vector<std::string> locks, Body body) {
+  auto waiting = std::make_shared<Waiting>();
+  WriteLockedAsync(std::move(locks), std::move(body), Answer(waiting));
+  return WaitFor(*waiting);
 }
 
 }  // namespace interlock::store

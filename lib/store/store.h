@@ -8,8 +8,12 @@
 // A body can be run again (a batch that failed is retried one by one), so it may touch
 // nothing but its transaction and results that it assigns afresh.
 //
-// Threads: all functions can be called from any thread. Bodies of writes run one at a
-// time; bodies of reads run beside them on a snapshot.
+// Several servers may share a database (PostgreSQL). A write that names no locks follows
+// every other write, of whichever server, as on SQLite; one that names its locks runs
+// beside those that lock something else.
+//
+// Threads: all functions can be called from any thread. Bodies of one store's writes run
+// one at a time; bodies of reads run beside them on a snapshot.
 #pragma once
 
 #include <cstdint>
@@ -99,9 +103,38 @@ class Transaction {
   // The same for statements without a result; gives the number of rows changed.
   virtual absl::StatusOr<int64_t> Execute(const char* sql, Values values) = 0;
 
-  // The store's clock, read once per transaction, after its lock was taken. The only
+  // Of two transactions that lock one name, on whichever servers, the later one begins
+  // its decision after the former has ended, and sees all that it did. Call it before
+  // reading what it protects; now() is read anew where the lock was not held already.
+  // Costs least where the write named it (WriteLockedAsync).
+  virtual absl::Status Lock(const std::string& name) = 0;
+
+  // Once this is committed, wakes those who listen on `channel` (Store::Listen), also in
+  // other servers. Never more than a hint: wakes get lost where a connection is.
+  virtual absl::Status Notify(const std::string& channel) = 0;
+
+  // The store's clock, read once per transaction, after its locks were taken. The only
   // time that decides about deadlines.
   virtual Instant now() const = 0;
+};
+
+// While it lives its callback is called.
+class Listening {
+ public:
+  virtual ~Listening() = default;
+};
+
+// What people want to know of a store.
+struct StoreNotice {
+  std::string reason;  // UPPER_SNAKE
+  std::string message;
+};
+struct StoreDescription {
+  std::string engine;  // "sqlite", "postgresql"
+  // Whether a standby confirms each commit; nothing where that can't be seen, or where
+  // there is no such thing.
+  std::optional<bool> synchronous;
+  std::vector<StoreNotice> notices;
 };
 
 class Store {
@@ -115,11 +148,23 @@ class Store {
   // Errors: what the body returned (its effects undone); UNAVAILABLE with reason
   // STORE_UNAVAILABLE when the database cannot commit (full disk, read-only, gone);
   // RESOURCE_EXHAUSTED with STORE_QUEUE_FULL when too much waits.
+  // STORE_COMMIT_UNKNOWN (code UNKNOWN) where the commit's answer was lost and could not be
+  // found out: it may be there or not.
   virtual void WriteAsync(Body body, Done done) = 0;
+  // The same for a body that reads what it then changes only under these locks and those
+  // that it takes by Transaction::Lock.
+  virtual void WriteLockedAsync(std::vector<std::string> locks, Body body, Done done) = 0;
   // The same, waiting for the commit. Never call it from a `done` or a body.
   absl::Status Write(Body body);
+  absl::Status WriteLocked(std::vector<std::string> locks, Body body);
   // Runs `body` on a snapshot; its transaction refuses to change anything.
   virtual absl::Status Read(const Body& body) = 0;
+
+  // Calls `wake` after commits that notified `channel`, on a thread of the store's: keep it
+  // short, and neither write nor listen in it. Some wakes come without cause; where some
+  // may have been lost it is called too. Look by yourself now and then all the same.
+  virtual std::unique_ptr<Listening> Listen(const std::string& channel,
+                                            std::function<void()> wake) = 0;
 
   // The store's clock outside of a transaction, for displays and schedules only.
   virtual Instant Now() const = 0;
@@ -128,6 +173,10 @@ class Store {
   virtual const std::string& incarnation() const = 0;
   // OK while commits succeed; else why the last one did not.
   virtual absl::Status Health() const = 0;
+  // Jumps since the start of the clock that the store's is checked with, and one at the
+  // start where there was one.
+  virtual int64_t clock_jumps() const = 0;
+  virtual StoreDescription Describe() const = 0;
 };
 
 }  // namespace interlock::store

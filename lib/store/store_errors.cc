@@ -10,6 +10,9 @@ namespace {
 
 constexpr char kUnavailable[] = "STORE_UNAVAILABLE";
 constexpr char kCorrupt[] = "STORE_CORRUPT";
+constexpr char kCommitUnknown[] = "STORE_COMMIT_UNKNOWN";
+constexpr char kConflict[] = "STORE_CONFLICT";
+constexpr char kConstraint[] = "STORE_CONSTRAINT";
 // A full queue drains at thousands of commits a second.
 constexpr std::chrono::milliseconds kQueueFullDelay(100);
 
@@ -28,8 +31,23 @@ absl::Status StoreCorrupt(absl::string_view why) {
 bool IsStoreCorrupt(const absl::Status& status) { return ReasonOf(status) == kCorrupt; }
 
 bool IsStoreFailure(const absl::Status& status) {
-  return ReasonOf(status) == kUnavailable || IsStoreCorrupt(status);
+  const std::string reason = ReasonOf(status);
+  return reason == kUnavailable || reason == kCommitUnknown || reason == kCorrupt;
 }
+
+absl::Status CommitUnknown(absl::string_view why) {
+  return WithReason(
+      absl::UnknownError(absl::StrCat("the store's answer to a commit was lost, what it did is not"
+                                      " known: ask again with the same request id: ",
+                                      why)),
+      kCommitUnknown);
+}
+
+absl::Status Conflict(absl::string_view why) {
+  return WithReason(absl::AbortedError(why), kConflict);
+}
+
+bool IsConflict(const absl::Status& status) { return ReasonOf(status) == kConflict; }
 
 absl::Status StoreQueueFull(size_t limit) {
   return WithRetryAfter(WithReason(absl::ResourceExhaustedError(absl::StrCat(
@@ -49,8 +67,10 @@ absl::Status ReadOnlyTransaction() {
 }
 
 absl::Status ConstraintViolated(absl::string_view why) {
-  return WithReason(absl::AbortedError(why), "STORE_CONSTRAINT");
+  return WithReason(absl::AbortedError(why), kConstraint);
 }
+
+bool IsConstraintViolated(const absl::Status& status) { return ReasonOf(status) == kConstraint; }
 
 absl::Status BadStatement(absl::string_view why) {
   return WithReason(absl::InternalError(why), "STORE_STATEMENT");

@@ -15,7 +15,14 @@ absl::Status StoreUnavailable(absl::string_view why);
 // DATA_LOSS, STORE_CORRUPT: a page that can't be what was written. No retry helps.
 absl::Status StoreCorrupt(absl::string_view why);
 bool IsStoreCorrupt(const absl::Status& status);
-// One of the two: the database failed, not what was asked of it.
+// UNKNOWN, STORE_COMMIT_UNKNOWN: the answer of a commit was lost, and could not be found
+// out. It may be there or not: ask again by the same request id.
+absl::Status CommitUnknown(absl::string_view why);
+// ABORTED, STORE_CONFLICT: nothing was committed, for what another server did at the same
+// time or since the connection was lost; the same again may succeed. Not seen by callers.
+absl::Status Conflict(absl::string_view why);
+bool IsConflict(const absl::Status& status);
+// Unavailable, corrupt, or the commit unknown: the database failed, not what was asked of it.
 bool IsStoreFailure(const absl::Status& status);
 // RESOURCE_EXHAUSTED, STORE_QUEUE_FULL, with a time to wait.
 absl::Status StoreQueueFull(size_t limit);
@@ -25,6 +32,7 @@ absl::Status StoreClosed();
 absl::Status ReadOnlyTransaction();
 // ABORTED, STORE_CONSTRAINT: a row that the schema forbids.
 absl::Status ConstraintViolated(absl::string_view why);
+bool IsConstraintViolated(const absl::Status& status);
 // INTERNAL, STORE_STATEMENT: SQL that the database does not take; our fault.
 absl::Status BadStatement(absl::string_view why);
 // FAILED_PRECONDITION, STORE_IN_USE: another process has the file open.

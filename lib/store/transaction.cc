@@ -27,6 +27,33 @@ absl::StatusOr<int64_t> ConnectionTransaction::Execute(const char* sql, Values v
   return changed;
 }
 
+absl::Status ReadTransaction::Lock(const std::string& /*name*/) {
+  return Fail(ReadOnlyTransaction());
+}
+
+absl::Status ReadTransaction::Notify(const std::string& /*channel*/) {
+  return Fail(ReadOnlyTransaction());
+}
+
+absl::Status WriteTransaction::Lock(const std::string& name) {
+  if (!failure().ok()) return failure();
+  if (held_.everything || held_.names.count(name) > 0) return absl::OkStatus();
+  const absl::StatusOr<bool> locked = batch_.TryLock(name);
+  if (!locked.ok()) return Fail(locked.status());
+  if (!*locked) {
+    wanted_ = name;
+    return Fail(Conflict("a lock is another server's"));
+  }
+  held_.names.insert(name);
+  return absl::OkStatus();
+}
+
+absl::Status WriteTransaction::Notify(const std::string& channel) {
+  if (!failure().ok()) return failure();
+  channels_.insert(channel);
+  return absl::OkStatus();
+}
+
 absl::Status RunBody(const Store::Body& body, ConnectionTransaction& transaction) {
   absl::Status status;
   try {
