@@ -60,8 +60,12 @@ Verdict ClassifyBadRequest(const Asked& asked, const HttpReply& reply, const Err
 // A 404 that means "there is no such thing" comes in Druid's words or shape for it.
 bool SaysNotFound(const Asked& asked, const HttpReply& reply, const ErrorBody& body) {
   if (body.code == "notFound") return true;
-  if (asked.task_id.empty()) return false;
   const absl::string_view text = absl::StripAsciiWhitespace(reply.body);
+  if (!asked.supervisor_id.empty() &&
+      text == absl::StrCat("Cannot find any supervisor with id: [", asked.supervisor_id, "]")) {
+    return true;
+  }
+  if (asked.task_id.empty()) return false;
   return text == absl::StrCat("Cannot find any task with id: [", asked.task_id, "]") ||
          absl::StartsWith(text, "No task reports were found for this task.") ||
          (body.task == asked.task_id && body.has_null_status);

@@ -24,6 +24,8 @@ struct Asked {
   bool json = true;      // a 2xx with a body must look like JSON
   // Asks whether the path exists: 400 and 405 say that it does.
   bool probe = false;
+  // Of a call about one supervisor: what its 404 text names.
+  std::string supervisor_id = {};
 };
 
 struct Verdict {

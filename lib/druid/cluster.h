@@ -20,6 +20,7 @@
 #include "lib/druid/cluster_options.h"
 #include "lib/druid/id_list_reader.h"
 #include "lib/druid/segment.h"
+#include "lib/druid/supervisor.h"
 #include "lib/druid/task.h"
 #include "lib/druid/transport.h"
 #include "lib/time/interval.h"
@@ -43,6 +44,11 @@ struct CoordinatorSettings {
   std::map<std::string, std::string> properties;  // of the process, as /status/properties has them
   // Datasources that the duty is limited to, from the dynamic configuration; empty: all.
   std::vector<std::string> kill_whitelist;
+};
+
+// Of a datasource that Druid compacts by itself.
+struct CompactionConfig {
+  std::string skip_offset_from_latest;  // a period; "" where it is not told
 };
 
 class Cluster {
@@ -70,6 +76,19 @@ class Cluster {
 
   // Datasources that supervisors write, suspended ones included.
   Answer<std::vector<std::string>> ListStreamedDatasources();
+
+  // --- Overlord: supervisors ----------------------------------------------------------
+  // All of them with their specs, those that read no stream included. [] is a fact.
+  Answer<std::vector<Supervisor>> ListSupervisors();
+  Answer<SupervisorHealth> GetSupervisorHealth(const std::string& id);
+  // By task, for those that live.
+  Answer<std::map<std::string, StreamCounts>> GetSupervisorCounts(const std::string& id);
+  // "Asked": its tasks publish, hand off and end after that. Refused (kInvalid) where it is
+  // as asked already: read back (ListSupervisors) which it is.
+  Answer<Nothing> SuspendSupervisor(const std::string& id);
+  Answer<Nothing> ResumeSupervisor(const std::string& id);
+  // Live tasks that read streams, of all datasources, whoever made them.
+  Answer<std::vector<TaskStatus>> ListStreamTasks();
 
   // --- Coordinator: metadata --------------------------------------------------------
   // Used segments that overlap the intervals, overshadowed ones included (POST
@@ -100,6 +119,8 @@ class Cluster {
   Answer<std::string> GetRules(const std::string& datasource);
   Answer<std::vector<std::string>> ListDatasources();
   Answer<CoordinatorSettings> GetCoordinatorSettings();
+  // Nothing where the datasource is not compacted by the coordinator or the overlord.
+  Answer<std::optional<CompactionConfig>> GetCompactionConfig(const std::string& datasource);
 
   // --- Marks, by id only: `versions` in a body is ignored up to 28 -------------------
   Answer<Marked> MarkUnused(const std::string& datasource, const std::vector<std::string>& ids);

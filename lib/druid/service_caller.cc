@@ -35,7 +35,7 @@ std::string Below(const std::string& base, const std::string& path) {
 Asked AskedOf(const Call& call) {
   const std::string path = call.path.substr(0, call.path.find('?'));
   return {absl::StrCat(call.method, " ", path), call.task_id, call.submits, call.json_reply,
-          call.probe};
+          call.probe, call.supervisor_id};
 }
 
 bool IsRedirect(const HttpReply& reply) {

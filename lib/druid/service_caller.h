@@ -42,10 +42,11 @@ struct Call {
   std::string path;  // "/druid/…", escaped, with its query
   std::string body;  // JSON
   bool changes = false;
-  std::string task_id;     // classify.h
-  bool submits = false;    // classify.h
-  bool json_reply = true;  // classify.h
-  bool probe = false;      // classify.h
+  std::string task_id;        // classify.h
+  bool submits = false;       // classify.h
+  std::string supervisor_id;  // classify.h
+  bool json_reply = true;     // classify.h
+  bool probe = false;         // classify.h
 
   // Reads the reply of a call that is done; what it returns is why the reply makes no
   // sense, "" where it does. Called once per attempt: it starts from nothing each time.
