@@ -73,22 +73,31 @@ bool IsUrl(const std::string& url) {
   return std::regex_match(url, kUrl);
 }
 
+// Whether every caller over gRPC shows who it is.
+bool ProvesCallers(const config::v1::Tls& tls) {
+  return !tls.client_ca_file().empty() && tls.require_client_certificate();
+}
+
+void CheckAddress(const Place& listen, const std::string& field, const std::string& address,
+                  bool may_be_open, const std::string& otherwise) {
+  if (address.empty()) return;
+  if (!HasPort(address)) {
+    listen.Fault(field, absl::StrCat("'", address, "' is not HOST:PORT, like 127.0.0.1:7430"));
+  } else if (!IsLoopback(address) && !may_be_open) {
+    listen.Fault(field, absl::StrCat("'", address, "' is beyond loopback: ", otherwise));
+  }
+}
+
 void CheckListen(const config::v1::ServerConfig& config, const Place& root) {
   const Place listen = root.Into("listen");
-  for (const auto& [field, address] :
-       {std::pair<std::string, std::string>{"address", config.listen().address()},
-        {"admin_address", config.listen().admin_address()}}) {
-    if (address.empty()) continue;
-    if (!HasPort(address)) {
-      listen.Fault(field, absl::StrCat("'", address, "' is not HOST:PORT, like 127.0.0.1:7430"));
-    } else if (!IsLoopback(address) && !config.listen().allow_insecure_beyond_loopback() &&
-               (field == "admin_address" || config.tls().client_ca_file().empty())) {
-      listen.Fault(field, absl::StrCat("'", address,
-                                       "' is beyond loopback: anybody who reaches it could drop "
-                                       "data. Set tls with client_ca_file, or "
-                                       "listen.allow_insecure_beyond_loopback: true"));
-    }
-  }
+  const auto& set = config.listen();
+  CheckAddress(listen, "address", set.address(),
+               set.allow_insecure_beyond_loopback() || ProvesCallers(config.tls()),
+               "anybody who reaches it could drop data. Set tls with client_ca_file and "
+               "require_client_certificate, or listen.allow_insecure_beyond_loopback: true");
+  CheckAddress(listen, "admin_address", set.admin_address(), set.allow_admin_beyond_loopback(),
+               "anybody who reaches it reads who holds what. Say who may by a firewall or a "
+               "NetworkPolicy, and set listen.allow_admin_beyond_loopback: true");
 }
 
 void CheckTls(const config::v1::ServerConfig& config, const Place& root) {
@@ -225,7 +234,7 @@ void CheckNotBuilt(const Place& root) {
     verification.NotBuilt(field);
   }
   const Place retention = root.Into("retention");
-  for (const char* field : {"request_ids", "history", "audit", "reservations", "events"}) {
+  for (const char* field : {"request_ids", "history", "reservations", "events"}) {
     retention.NotBuilt(field);
   }
 }

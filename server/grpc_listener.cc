@@ -19,6 +19,10 @@ namespace {
 constexpr unsigned kCertificateRefreshSeconds = 2;
 // Pings of an idle client, such as a watch through a proxy, that are borne.
 constexpr int kMinPingIntervalMillis = 10'000;
+// A client that went away without a word is noticed in half a minute: what waits for it, a
+// watch or a place in a queue, ends then.
+constexpr int kPingEveryMillis = 20'000;
+constexpr int kPingAnswerMillis = 10'000;
 
 std::shared_ptr<grpc::ServerCredentials> Credentials(const config::v1::Tls& tls) {
   if (tls.certificate_file().empty()) return grpc::InsecureServerCredentials();
@@ -53,6 +57,9 @@ absl::StatusOr<std::unique_ptr<GrpcListener>> GrpcListener::Start(
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
                              kMinPingIntervalMillis);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kPingEveryMillis);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kPingAnswerMillis);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   for (auto* service : services) builder.RegisterService(service);
   std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> observers;
   observers.push_back(ObserveCalls(metrics));

@@ -62,11 +62,11 @@ class Logger {
                              : "%Y-%m-%dT%H:%M:%S.%eZ %-7l %v",
                          spdlog::pattern_time_type::utc);
   }
+  bool Writes(LogLevel level) const { return logger_->should_log(ToSpdlog(level)); }
   void Write(LogLevel level, const std::string& message, const LogFields& fields) {
-    const auto spdlog_level = ToSpdlog(level);
-    if (!logger_->should_log(spdlog_level)) return;
-    logger_->log(spdlog_level, format_ == LogFormat::kJson ? JsonMembers(message, fields)
-                                                           : TextMembers(message, fields));
+    if (!Writes(level)) return;
+    logger_->log(ToSpdlog(level), format_ == LogFormat::kJson ? JsonMembers(message, fields)
+                                                              : TextMembers(message, fields));
   }
 
  private:
@@ -84,6 +84,8 @@ class Logger {
 }  // namespace
 
 void SetLog(LogLevel level, LogFormat format) { Logger::Get().Set(level, format); }
+
+bool Logs(LogLevel level) { return Logger::Get().Writes(level); }
 
 void Log(LogLevel level, const std::string& message, const LogFields& fields) {
   Logger::Get().Write(level, message, fields);

@@ -19,6 +19,9 @@ using LogFields = std::vector<std::pair<std::string, std::string>>;
 // What is written from now on. Before the first call: kInfo, kJson.
 void SetLog(LogLevel level, LogFormat format);
 
+// Whether such a line would be written: for what is costly to put together.
+bool Logs(LogLevel level);
+
 void Log(LogLevel level, const std::string& message, const LogFields& fields = {});
 
 }  // namespace interlock::server

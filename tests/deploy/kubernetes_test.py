@@ -174,7 +174,7 @@ class Checked(unittest.TestCase):
         self.assertEqual(code, 0, said)
 
     def test_interlockd_would_not_take_it_open_to_everybody(self):
-        code, said = self.check(re.sub("allow_insecure_beyond_loopback: true", "", CONFIG))
+        code, said = self.check(re.sub("allow_admin_beyond_loopback: true", "", CONFIG))
         self.assertEqual(code, 2, said)
         self.assertIn("admin_address", said)
 

@@ -55,14 +55,23 @@ limits { max_intervals_per_call: -1 }
   EXPECT_THAT(faults, FaultAt(0, "store"));
 }
 
-TEST(Config, NothingListensBeyondLoopbackWithoutTlsUnlessToldTo) {
+TEST(Config, GrpcListensBeyondLoopbackOnlyWhereCallersShowWhoTheyAreOrWhenToldTo) {
   const std::string open = std::string(kGood) + "listen { address: \"0.0.0.0:7430\"";
+  const std::string files = R"( } tls { certificate_file: "c" key_file: "k" client_ca_file: "a" )";
   EXPECT_THAT(CheckConfig(open + " }").faults, FaultAt(4, "beyond loopback"));
+  EXPECT_THAT(CheckConfig(open + files + "}").faults, FaultAt(4, "require_client_certificate"));
+  EXPECT_THAT(CheckConfig(open + " allow_admin_beyond_loopback: true }").faults,
+              FaultAt(4, "beyond loopback"));
+  EXPECT_THAT(CheckConfig(open + files + "require_client_certificate: true }").faults, IsEmpty());
   EXPECT_THAT(CheckConfig(open + " allow_insecure_beyond_loopback: true }").faults, IsEmpty());
-  EXPECT_THAT(
-      CheckConfig(open + R"( } tls { certificate_file: "c" key_file: "k" client_ca_file: "a" })")
-          .faults,
-      IsEmpty());
+}
+
+TEST(Config, TheAdminPortNeedsAConsentOfItsOwn) {
+  const std::string open = std::string(kGood) + "listen { admin_address: \"0.0.0.0:7431\"";
+  EXPECT_THAT(CheckConfig(open + " }").faults, FaultAt(4, "allow_admin_beyond_loopback"));
+  EXPECT_THAT(CheckConfig(open + " allow_insecure_beyond_loopback: true }").faults,
+              FaultAt(4, "allow_admin_beyond_loopback"));
+  EXPECT_THAT(CheckConfig(open + " allow_admin_beyond_loopback: true }").faults, IsEmpty());
 }
 
 TEST(Config, WhatThisVersionDoesNotHonourIsAFaultAndNotIgnored) {
