@@ -31,7 +31,7 @@ std::string IdentityOf(const grpc::ServerContextBase& context) {
 
 audit::Caller CallerOf(const grpc::ServerContextBase& context, const std::string& request_id,
                        const std::string& reason) {
-  return {IdentityOf(context), request_id, reason};
+  return {IdentityOf(context), request_id, reason, context.peer()};
 }
 
 std::string HolderOf(const std::string& identity, const std::string& name) {

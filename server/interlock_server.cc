@@ -19,6 +19,8 @@
 #include "lib/store/sqlite.h"
 #include "lib/work/loop.h"
 #include "server/admin_server.h"
+#include "server/audit_service.h"
+#include "server/audit_upkeep.h"
 #include "server/backfill_options.h"
 #include "server/backfill_watch.h"
 #include "server/backfills_service.h"
@@ -157,8 +159,17 @@ class InterlockServer::Parts {
     loop_ = std::make_unique<work::Loop>(*store_, clock_, std::move(options));
     StartDrops();
     StartBackfills();
+    if (auto status = StartAudit(); !status.ok()) return status;
     loop_->Start();
     return absl::OkStatus();
+  }
+
+  absl::Status StartAudit() {
+    audit_upkeep_ =
+        std::make_unique<AuditUpkeep>(*store_, clock_, FromProto(config_.retention().audit()));
+    loop_->Handle(AuditUpkeep::kWorkKind,
+                  [this](work::Claim& claim) { return audit_upkeep_->Step(claim); });
+    return audit_upkeep_->Schedule();
   }
 
   void StartBackfills() {
@@ -212,7 +223,9 @@ class InterlockServer::Parts {
     doctor_ = std::make_unique<Doctor>(*cluster_, clock_, access_);
     server_service_ = std::make_unique<ServerService>(config_, *store_, *cluster_, *doctor_,
                                                       executor_, [this] { return Ready(); });
+    audit_service_ = std::make_unique<AuditService>(*store_, executor_);
     std::vector<grpc::Service*> services = unbuilt_.All();
+    services.push_back(audit_service_.get());
     services.push_back(server_service_.get());
     services.push_back(backfills_service_.get());
     services.push_back(drops_service_.get());
@@ -255,6 +268,7 @@ class InterlockServer::Parts {
   std::unique_ptr<backfill::Runner> runner_;
   std::unique_ptr<drop::Drops> drops_;
   std::unique_ptr<drop::Worker> drop_worker_;
+  std::unique_ptr<AuditUpkeep> audit_upkeep_;
   std::unique_ptr<work::Loop> loop_;
   std::unique_ptr<BackfillWatcher> watcher_;
   SeenFaults seen_{metrics_};
@@ -270,6 +284,7 @@ class InterlockServer::Parts {
   std::unique_ptr<ServerService> server_service_;
   std::unique_ptr<IngestionCoordinatorService> coordinator_service_;
   std::unique_ptr<ReservationsService> reservations_service_;
+  std::unique_ptr<AuditService> audit_service_;
   UnbuiltServices unbuilt_;
   std::unique_ptr<GrpcListener> grpc_;
   std::unique_ptr<AdminServer> admin_;

@@ -5,7 +5,6 @@
 
 #include <vector>
 
-#include "interlock/v1/audit.grpc.pb.h"
 #include "interlock/v1/findings.grpc.pb.h"
 #include "interlock/v1/jobs.grpc.pb.h"
 #include "interlock/v1/seals.grpc.pb.h"
@@ -15,10 +14,9 @@ namespace interlock::server {
 
 class UnbuiltServices {
  public:
-  std::vector<grpc::Service*> All() { return {&audit_, &findings_, &jobs_, &seals_, &streams_}; }
+  std::vector<grpc::Service*> All() { return {&findings_, &jobs_, &seals_, &streams_}; }
 
  private:
-  v1::Audit::CallbackService audit_;
   v1::Findings::CallbackService findings_;
   v1::Jobs::CallbackService jobs_;
   v1::Seals::CallbackService seals_;
