@@ -194,6 +194,60 @@ class Watching(Case):
         self.assertEqual([request.from_revision for request in
                           self.server.requests("Backfills.WatchBackfill")], [4, 0])
 
+    @staticmethod
+    def lease_event(kind, reservation_id, revision):
+        return reservations_pb2.WatchReservationsResponse(
+            event=kind, revision=revision,
+            reservation={"reservation_id": reservation_id, "revision": revision})
+
+    def test_a_watch_of_leases_goes_on_without_a_gap_and_leaves_signs_of_life_out(self):
+        self.answer("Reservations.WatchReservations",
+                    [self.lease_event("GRANTED", "r-1", 4),
+                     reservations_pb2.WatchReservationsResponse(), Error(CODES.UNAVAILABLE)],
+                    [self.lease_event("RELEASED", "r-1", 5), Error(CODES.PERMISSION_DENIED)])
+        seen = []
+        with self.assertRaises(interlock.NotAllowed):
+            for event in self.client.watch_reservations("page_views"):
+                seen.append(event.event)
+        self.assertEqual(seen, ["GRANTED", "RELEASED"])
+        self.assertEqual([request.from_revision for request in
+                          self.server.requests("Reservations.WatchReservations")], [0, 4])
+
+    def test_a_watch_of_all_leases_begins_anew_and_tells_nothing_twice(self):
+        live = [self.lease_event("GRANTED", "r-1", 4), self.lease_event("GRANTED", "r-2", 2)]
+        self.answer("Reservations.WatchReservations", [*live, Error(CODES.UNAVAILABLE)],
+                    [*live, self.lease_event("RENEWED", "r-2", 3), Error(CODES.PERMISSION_DENIED)])
+        seen = []
+        with self.assertRaises(interlock.NotAllowed):
+            for event in self.client.watch_reservations():
+                seen.append((event.event, event.reservation.reservation_id))
+        self.assertEqual(seen, [("GRANTED", "r-1"), ("GRANTED", "r-2"), ("RENEWED", "r-2")])
+        self.assertEqual([request.from_revision for request in
+                          self.server.requests("Reservations.WatchReservations")], [0, 0])
+
+    def test_a_watch_of_leases_lasts_as_long_as_it_is_asked_to(self):
+        self.answer("Reservations.WatchReservations", [Error(CODES.DEADLINE_EXCEEDED)])
+        self.assertEqual(list(self.client.watch_reservations("page_views", timeout="1h")), [])
+
+    def test_case_113_a_repeated_wait_is_what_is_left_of_it(self):
+        self.answer("IngestionCoordinator.ReserveInterval", Error(CODES.UNAVAILABLE),
+                    ingestion_coordinator_pb2.ReserveIntervalResponse(
+                        reservation={"reservation_id": "r-1"}))
+        self.client.reserve("page_views", "2026-07-16", wait="10m")
+        first, second = self.server.requests("IngestionCoordinator.ReserveInterval")
+        self.assertEqual(first.request_id, second.request_id)
+        self.assertEqual(first.wait.ToNanoseconds(), 600 * 10**9)
+        self.assertLess(second.wait.ToNanoseconds(), first.wait.ToNanoseconds())
+        self.assertGreater(second.wait.ToNanoseconds(), 500 * 10**9)
+
+    def test_a_lease_is_taken_from_its_holder_with_a_reason(self):
+        self.answer("Reservations.ForceReleaseReservation",
+                    reservations_pb2.ForceReleaseReservationResponse(
+                        reservation={"reservation_id": "r-1", "state": "FORCED"}))
+        self.assertEqual(self.client.force_release("r-1", reason="its job is gone").state, "FORCED")
+        self.assertEqual(self.sent("Reservations.ForceReleaseReservation").reason,
+                         "its job is gone")
+
     def test_waiting_ends_at_its_own_timeout_and_says_so(self):
         self.answer("Backfills.WatchBackfill", [Error(CODES.DEADLINE_EXCEEDED)])
         with self.assertRaisesRegex(TimeoutError, "b-1 is not over after 1h"):

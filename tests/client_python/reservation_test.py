@@ -82,6 +82,22 @@ class Holding(unittest.TestCase):
                 raise KeyError("boom")
         self.assertEqual(client.released, 1)
 
+    def test_what_is_kept_is_not_given_back(self):
+        client = ScriptedClient()
+        with hold(client, ManualClock()) as lease:
+            lease.keep()
+        self.assertEqual(client.released, 0)
+
+    def test_case_123_unreachable_is_not_lost_and_goes_with_the_next_answer(self):
+        clock, seen = ManualClock(), []
+        client = ScriptedClient(60, [unreachable(), 60.0])
+        with hold(client, clock) as lease:
+            for _ in range(60):
+                clock.run(lease, 1, 1)
+                seen.append((lease.lost, lease.unreachable is not None))
+        self.assertIn((False, True), seen)
+        self.assertEqual(seen[-1], (False, False))
+
     def test_a_release_that_fails_does_not_fail_the_work(self):
         client = ScriptedClient(release=unreachable())
         with hold(client, ManualClock()):

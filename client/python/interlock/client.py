@@ -4,13 +4,14 @@ from __future__ import annotations
 import datetime
 import json
 import os
+import time
 import uuid
 from types import TracebackType
 from typing import Any, Iterator, List, Mapping, Optional, Protocol, Tuple, Type, Union, cast
 
 import grpc
 
-from interlock import channel, errors, messages, methods, replies, requests
+from interlock import channel, errors, lease_events, messages, methods, replies, requests
 from interlock.durations import DurationLike, to_timedelta
 from interlock.patience import Patience
 from interlock.requests import IntervalsLike
@@ -188,6 +189,25 @@ class Client:
         for page in self._pages("Reservations.ListReservations", datasource=datasource, **fields):
             yield from page.reservations
 
+    def watch_reservations(
+            self, datasource: Optional[str] = None, *, interval: Optional[IntervalsLike] = None,
+            from_revision: int = 0, timeout: Optional[DurationLike] = None
+    ) -> Iterator[messages.WatchReservationsResponse]:
+        """Grants, renewals, releases and expiries as they happen, first what is live now.
+
+        Goes on by itself where the server restarts; of one datasource without a gap. Ends
+        after `timeout`, or with the loop.
+        """
+        return lease_events.watch(self.stream, datasource, from_revision, timeout,
+                                  interval=interval)
+
+    def force_release(self, reservation_id: str, *, reason: str,
+                      request_id: Optional[str] = None) -> messages.Reservation:
+        """Takes a lease from its holder, for admins. ORPHANED until its tasks are proven over."""
+        return cast(messages.Reservation, self.call(
+            "Reservations.ForceReleaseReservation", reservation_id=reservation_id, reason=reason,
+            request_id=request_id).reservation)
+
     # Backfills.
 
     def get_backfill(self, backfill_id: str, **fields: Any) -> messages.GetBackfillResponse:
@@ -277,7 +297,9 @@ class Client:
                                            request_serializer=found.request.SerializeToString,
                                            response_deserializer=found.reply.FromString)
         patience = Patience(self._timeout if timeout is None else to_timedelta(timeout))
+        waits = _Waiting(request)
         while True:
+            waits.shorten()
             try:
                 return replies.to_python(invoke(request, timeout=patience.left(),
                                                 metadata=self._metadata))
@@ -316,6 +338,22 @@ class Client:
             page = self.call(method, **{**fields, "page_token": token})
             yield page
             token = page.next_page_token
+
+
+class _Waiting:
+    """What is left of a request's `wait`, however often it is sent."""
+
+    def __init__(self, request: Any) -> None:
+        self._request = request
+        self._waits = "wait" in request.DESCRIPTOR.fields_by_name and request.HasField("wait")
+        self._end = time.monotonic() + (request.wait.ToNanoseconds() / 1e9 if self._waits else 0)
+        self._sent = False
+
+    def shorten(self) -> None:
+        if self._waits and self._sent:
+            left = max(0.0, self._end - time.monotonic())
+            self._request.wait.FromNanoseconds(int(left * 1e9))
+        self._sent = True
 
 
 def _under(lease: Optional[Lease]) -> Mapping[str, Any]:

@@ -71,6 +71,8 @@ class Reservation:
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._loss: Optional[errors.ReservationLost] = None
+        self._unreached: Optional[Exception] = None
+        self._kept = False
         self._record: Optional[messages.Reservation] = None
         self._skipped: Tuple[messages.Blocker, ...] = ()
         self._left: Optional[LeaseClock] = None
@@ -124,13 +126,22 @@ class Reservation:
         if loss is not None:
             raise loss
 
+    @property
+    def unreachable(self) -> Optional[Exception]:
+        """Why the last renewal came to nothing, while the lease may live on; else None."""
+        return self._unreached if self._loss_now() is None else None
+
+    def keep(self) -> None:
+        """The end of the body gives nothing back: something else acts under the lease still."""
+        self._kept = True
+
     # The body's begin and end.
 
     def __enter__(self) -> "Reservation":
         if self._renewer is not None:
             raise RuntimeError("a Reservation is for one with statement at a time")
         self._stop.clear()
-        self._loss = None
+        self._loss, self._unreached, self._kept = None, None, False
         self._reserve()
         self._interruption = Interruption() if self._interrupts else None
         self._renewer = threading.Thread(target=self._renew_until_over, daemon=True,
@@ -146,7 +157,7 @@ class Reservation:
                  trace: Optional[TracebackType]) -> None:
         renewer = self._renewer
         loss = self._stop_renewing()
-        if loss is None:
+        if loss is None and not self._kept:
             self._give_back()
         if renewer is not None:
             renewer.join(JOIN_SECONDS)
@@ -213,6 +224,7 @@ class Reservation:
             return self._unanswered(left, error)
         with self._lock:
             self._record = record
+            self._unreached = None
             left.renewed(now, _remaining(record))
         return True
 
@@ -226,6 +238,7 @@ class Reservation:
             return False
         _log.warning("reservation %s could not be renewed: %s", self.reservation_id, error)
         with self._lock:
+            self._unreached = error
             left.unanswered(self._clock.now())
         return True
 
