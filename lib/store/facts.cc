@@ -36,6 +36,7 @@ absl::StatusOr<Facts> ReadFacts(Connection& connection) {
   for (const Row& row : *rows) {
     const std::string name = row.Text(0);
     if (name == "incarnation") facts.incarnation = row.Text(1);
+    if (name == "origin") facts.origin = row.Text(1);
     if (name == "is_backup") facts.is_backup = row.Flag(2);
     if (name == "clock_boot") {
       clock.boot_id = row.Text(1);
@@ -70,6 +71,15 @@ absl::Status WriteIsBackup(Connection& connection, bool is_backup) {
 
 absl::Status WriteTokenFloor(Connection& connection, int64_t floor) {
   return Write(connection, "token_floor", nullptr, floor);
+}
+
+int64_t TokenFloorAt(Instant wall) {
+  constexpr int64_t kTokensPerMillisecond = 1024;
+  return wall.millis() * kTokensPerMillisecond;
+}
+
+absl::Status WriteOrigin(Connection& connection, const std::string& origin) {
+  return Write(connection, "origin", origin, nullptr);
 }
 
 std::string NewIncarnation() {

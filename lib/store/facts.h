@@ -19,6 +19,7 @@ struct Facts {
   std::string incarnation;  // "" in a new store
   bool is_backup = false;   // the file was written by a backup and not opened since
   std::optional<ClockFacts> clock;
+  std::string origin;  // "" where none was written
 };
 absl::StatusOr<Facts> ReadFacts(Connection& connection);
 
@@ -27,6 +28,11 @@ absl::Status WriteClock(Connection& connection, const ClockFacts& clock);
 absl::Status WriteIsBackup(Connection& connection, bool is_backup);
 // Tokens handed out from now on are above `floor`.
 absl::Status WriteTokenFloor(Connection& connection, int64_t floor);
+// Above all that were handed out before `wall`, as long as a datasource gets fewer than a
+// million grants a second; below 2^53, which JSON readers keep exactly, until the year 2248.
+int64_t TokenFloorAt(Instant wall);
+// Which database this is (PostgreSQL).
+absl::Status WriteOrigin(Connection& connection, const std::string& origin);
 
 // Sixteen letters and digits from the system's random source.
 std::string NewIncarnation();

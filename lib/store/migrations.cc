@@ -1,6 +1,7 @@
 #include "lib/store/migrations.h"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -38,7 +39,8 @@ absl::Status CheckKnown(const std::map<std::string, int64_t>& stored,
 absl::Status RunStep(Connection& connection, Engine engine, const Schema& schema, int64_t version,
                      Instant now) {
   for (const std::string& statement : schema.steps[version]) {
-    absl::Status status = connection.Run(Render(statement, engine));
+    const std::optional<std::string> text = RenderSchema(statement, engine);
+    absl::Status status = text.has_value() ? connection.Run(*text) : absl::OkStatus();
     if (IsStoreFailure(status)) return status;
     if (!status.ok()) return MigrationFailed(schema.module, version + 1, status.message());
   }

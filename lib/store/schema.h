@@ -19,10 +19,15 @@ struct Schema {
   //                  comes again only where the row with the highest one was removed)
   //   {{clustered}}  after a CREATE TABLE's closing bracket: rows are kept in the order of
   //                  the primary key
+  //   {{postgresql}} {{sqlite}}  at the very beginning: a statement for that engine alone
   std::vector<std::vector<std::string>> steps;
   // Run once when a backup is opened as a store: what must not repeat itself (fencing
-  // tokens) is lifted here, above store_facts' token_floor.
+  // tokens) is lifted here, above store_facts' token_floor. On PostgreSQL the numbers of
+  // {{serial}} columns go on above the highest one that is there then.
   std::vector<std::string> on_restore;
+  // Run once when the database is another server's than before (PostgreSQL): with
+  // asynchronous replication the last commits may be missing. The token_floor is new.
+  std::vector<std::string> on_failover = {};
 };
 
 }  // namespace interlock::store

@@ -12,16 +12,16 @@ namespace interlock::store {
 // other expressions do not have.
 class SociConnection::Statement {
  public:
-  Statement(soci::session& session, Engine engine, const char* sql, Values values)
-      : original_(sql), statement_(session) {
-    const NumberedSql numbered = NumberParameters(Render(sql, engine));
+  Statement(const SociConnection& connection, const char* sql, Values values)
+      : original_(sql), statement_(*connection.session_) {
+    const NumberedSql numbered = NumberParameters(Render(sql, connection.engine_));
     statement_.alloc();
     statement_.prepare(numbered.text);
     parameters_.resize(numbered.parameters);
     for (size_t i = 0; i < parameters_.size() && i < values.size(); ++i) {
       Bind(parameters_[i], values[i].is_text() || values[i].is_null());
     }
-    columns_.resize(statement_.get_backend()->prepare_for_describe());
+    columns_.resize(connection.CountColumns(statement_));
     for (Column& column : columns_) statement_.exchange(soci::into(column.text, column.indicator));
     statement_.define_and_bind();
   }
@@ -122,7 +122,7 @@ absl::StatusOr<SociConnection::Statement*> SociConnection::Find(const char* sql,
   }
   // The address of a text that is no literal can come back with another text.
   if (!kept.empty() && kept.front()->original() != sql) kept.clear();
-  auto statement = std::make_unique<Statement>(*session_, engine_, sql, values);
+  auto statement = std::make_unique<Statement>(*this, sql, values);
   if (statement->parameters() != values.size()) {
     return BadStatement(
         absl::StrCat(values.size(), " values for ", statement->parameters(), " parameters: ", sql));

@@ -26,9 +26,11 @@ class SociConnection : public Connection {
   absl::Status Run(const std::string& sql) override;
 
  protected:
-  soci::session& session() { return *session_; }
+  soci::details::session_backend* backend() const { return session_->get_backend(); }
   // What an exception means: one of store_errors.h.
   virtual absl::Status Classify(const soci::soci_error& error) const = 0;
+  // Columns of the result of a statement that was prepared.
+  virtual int CountColumns(soci::statement& statement) const = 0;
 
  private:
   class Statement;

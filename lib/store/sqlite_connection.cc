@@ -41,9 +41,8 @@ class SqliteConnection : public SociConnection {
     }
     on_commit_ = std::move(on_commit);
     // In place of SQLite's own rule, which makes every thousandth page's writer wait.
-    sqlite_api::sqlite3_wal_hook(
-        static_cast<soci::sqlite3_session_backend*>(session().get_backend())->conn_, &Committed,
-        this);
+    sqlite_api::sqlite3_wal_hook(static_cast<soci::sqlite3_session_backend*>(backend())->conn_,
+                                 &Committed, this);
     return absl::OkStatus();
   }
 
@@ -73,6 +72,10 @@ class SqliteConnection : public SociConnection {
       default:
         return BadStatement(error.what());
     }
+  }
+
+  int CountColumns(soci::statement& statement) const override {
+    return statement.get_backend()->prepare_for_describe();
   }
 
  private:

@@ -20,11 +20,6 @@
 namespace interlock::store {
 namespace {
 
-// After a restore tokens go on from the wall clock's milliseconds times this: above all
-// that were handed out before, as long as a datasource gets fewer than a million grants a
-// second, and below 2^53, which JSON readers keep exactly, until the year 2248.
-constexpr int64_t kTokensPerMillisecond = 1024;
-
 // What an opened database starts from.
 struct Start {
   std::string incarnation;
@@ -35,11 +30,12 @@ absl::Status BecomeRestored(Connection& connection, const std::vector<Schema>& s
                             Instant wall) {
   absl::Status status = WriteIsBackup(connection, false);
   if (status.ok()) {
-    status = WriteTokenFloor(connection, wall.millis() * kTokensPerMillisecond);
+    status = WriteTokenFloor(connection, TokenFloorAt(wall));
   }
   for (const Schema& schema : schemas) {
     for (const std::string& statement : schema.on_restore) {
-      if (status.ok()) status = connection.Run(Render(statement, Engine::kSqlite));
+      const std::optional<std::string> text = RenderSchema(statement, Engine::kSqlite);
+      if (status.ok() && text.has_value()) status = connection.Run(*text);
     }
   }
   return status;

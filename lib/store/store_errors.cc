@@ -101,6 +101,17 @@ absl::Status MigrationFailed(absl::string_view module, int64_t version, absl::st
                     "STORE_MIGRATION");
 }
 
+absl::Status BadConnectionString(absl::string_view why) {
+  return WithReason(absl::InvalidArgumentError(absl::StrCat(
+                        "the connection string of PostgreSQL is not one: ", why,
+                        "; it is like `host=db.example dbname=interlock user=interlock`")),
+                    "STORE_CONNECTION_STRING");
+}
+
+absl::Status UnfitDatabase(absl::string_view why) {
+  return WithReason(absl::FailedPreconditionError(why), "STORE_UNFIT");
+}
+
 absl::Status FileExists(absl::string_view path) {
   return WithReason(
       absl::AlreadyExistsError(absl::StrCat(path, " exists: name a file that does not")),

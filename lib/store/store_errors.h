@@ -41,6 +41,10 @@ absl::Status StoreInUse(absl::string_view path, absl::string_view owner);
 absl::Status NewerSchema(absl::string_view module, int64_t found, int64_t known);
 // INTERNAL, STORE_MIGRATION
 absl::Status MigrationFailed(absl::string_view module, int64_t version, absl::string_view why);
+// INVALID_ARGUMENT, STORE_CONNECTION_STRING: never quotes it.
+absl::Status BadConnectionString(absl::string_view why);
+// FAILED_PRECONDITION, STORE_UNFIT: a database that can't be used as a store.
+absl::Status UnfitDatabase(absl::string_view why);
 // ALREADY_EXISTS, STORE_FILE_EXISTS: a backup or a restore never writes over a file.
 absl::Status FileExists(absl::string_view path);
 // FAILED_PRECONDITION, STORE_NOT_A_BACKUP

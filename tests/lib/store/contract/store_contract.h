@@ -7,22 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "gtest/gtest.h"
 #include "lib/store/schema.h"
 #include "lib/store/store.h"
 #include "lib/time/clock.h"
 #include "lib/time/fake_clock.h"
+#include "tests/lib/store/databases/test_database.h"
 
 namespace interlock::store {
-
-// One database, which outlives the stores that are opened on it.
-class TestDatabase {
- public:
-  virtual ~TestDatabase() = default;
-  virtual absl::StatusOr<std::unique_ptr<Store>> Open(std::vector<Schema> schemas,
-                                                      const Clock& clock) = 0;
-};
 
 struct TestEngine {
   std::string name;

@@ -1,0 +1,55 @@
+// Listens to what other servers notify, and looks at how the database does, on a thread
+// and a connection of its own.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "lib/store/listeners.h"
+#include "lib/store/postgres_session.h"
+#include "lib/time/mutex.h"
+
+struct pg_conn;
+
+namespace interlock::store {
+
+class PostgresWatch {
+ public:
+  // Both must outlive this.
+  PostgresWatch(PostgresSession& session, Listeners& listeners);
+  ~PostgresWatch();
+
+  // OK while its connection serves.
+  absl::Status Health() const INTERLOCK_EXCLUDES(mutex_);
+  std::optional<bool> synchronous() const INTERLOCK_EXCLUDES(mutex_);
+  std::vector<StoreNotice> notices() const INTERLOCK_EXCLUDES(mutex_);
+
+ private:
+  // Between two looks at the replication, and two tries to connect.
+  static constexpr std::chrono::seconds kLookEvery{5};
+  static constexpr std::chrono::seconds kConnectEvery{1};
+  struct Look {
+    absl::Status health;
+    std::optional<bool> synchronous;
+    std::vector<StoreNotice> notices;
+  };
+
+  void Loop();
+  // Until the connection is lost or this ends.
+  void Listen(pg_conn* connection);
+  // Waits for something to come in; false when this ends.
+  bool Wait(int socket, std::chrono::nanoseconds longest);
+  void Note(Look look) INTERLOCK_EXCLUDES(mutex_);
+
+  PostgresSession& session_;
+  Listeners& listeners_;
+  const int ending_;  // an eventfd
+  mutable Mutex mutex_;
+  Look look_ INTERLOCK_GUARDED_BY(mutex_);
+  std::thread thread_;
+};
+
+}  // namespace interlock::store
