@@ -6,8 +6,8 @@
 
 # class_archive ROLE JARS: the options to use JARS' archive, or to note what is loaded.
 class_archive() {
-  if [[ -f $2/classes.jsa ]]; then
-    echo "-XX:SharedArchiveFile=$2/classes.jsa"
+  if [[ -f $2/shared-classes.jsa ]]; then
+    echo "-XX:SharedArchiveFile=$2/shared-classes.jsa"
   elif [[ -f $2/started && $2 == "$(jars_of "$version")" ]]; then
     echo "-XX:DumpLoadedClassList=$dir/$1/classes"
   fi
@@ -17,7 +17,7 @@ class_archive() {
 record_classes() {
   local jars
   jars=$(jars_of "$version")
-  [[ ! -f $jars/classes.jsa ]] || return 0
+  [[ ! -f $jars/shared-classes.jsa ]] || return 0
   if ! compgen -G "$dir/*/classes" >/dev/null; then
     touch "$jars/started"
     return 0
