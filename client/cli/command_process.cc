@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -56,8 +57,10 @@ std::vector<char*> Pointers(const std::vector<std::string>& texts) {
 
 }  // namespace
 
-CommandProcess::CommandProcess(pid_t pid, bool has_terminal)
-    : pid_(pid), has_terminal_(has_terminal) {}
+CommandProcess::CommandProcess(std::unique_ptr<Lifeline> lifeline, pid_t pid, bool has_terminal)
+    : lifeline_(std::move(lifeline)), pid_(pid), has_terminal_(has_terminal) {
+  lifeline_->Guard(pid_);
+}
 
 CommandProcess::~CommandProcess() { TakeTerminalBack(); }
 
@@ -70,6 +73,7 @@ absl::StatusOr<std::unique_ptr<CommandProcess>> CommandProcess::Start(
   const pid_t parent = getpid();
   int pipe_ends[2];
   if (pipe2(pipe_ends, O_CLOEXEC) != 0) return absl::NotFoundError("no pipe to be had");
+  auto lifeline = std::make_unique<Lifeline>();
   const pid_t pid = fork();
   if (pid == 0) Become(words.data(), entries.data(), parent, terminal, pipe_ends[1]);
   close(pipe_ends[1]);
@@ -79,7 +83,9 @@ absl::StatusOr<std::unique_ptr<CommandProcess>> CommandProcess::Start(
   while (pid > 0 && read(pipe_ends[0], &error, sizeof error) < 0 && errno == EINTR) {
   }
   close(pipe_ends[0]);
-  if (error == 0) return std::unique_ptr<CommandProcess>(new CommandProcess(pid, terminal));
+  if (error == 0) {
+    return std::unique_ptr<CommandProcess>(new CommandProcess(std::move(lifeline), pid, terminal));
+  }
   if (pid > 0) waitpid(pid, nullptr, 0);
   return absl::NotFoundError(absl::StrCat("cannot run '", command[0], "': ", std::strerror(error)));
 }

@@ -9,12 +9,13 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "client/cli/lifeline.h"
 
 namespace interlock::cli {
 
 // A group of its own so that a signal reaches all that the command has started. On a
 // terminal the group has it, as a shell's foreground job does. If this process dies, so
-// does the command: nobody would renew its lease. To be used from the thread that started
+// does the group: nobody would renew its lease. To be used from the thread that started
 // it.
 class CommandProcess {
  public:
@@ -41,9 +42,10 @@ class CommandProcess {
   void Continue();
 
  private:
-  CommandProcess(pid_t pid, bool has_terminal);
+  CommandProcess(std::unique_ptr<Lifeline> lifeline, pid_t pid, bool has_terminal);
   void GiveTerminal(pid_t group) const;
 
+  const std::unique_ptr<Lifeline> lifeline_;
   const pid_t pid_;
   const bool has_terminal_;
   std::optional<int> exit_status_;

@@ -14,6 +14,7 @@
 #include "client/cli/error_line.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/signal_pipe.h"
+#include "client/cpp/repeat.h"
 #include "client/cpp/reservation.h"
 #include "interlock/v1/backfills.pb.h"
 #include "interlock/v1/reservations.pb.h"
@@ -134,9 +135,11 @@ bool StillUsed(Session& session, const client::Reservation& lease) {
   for (const auto state : kUnfinished) request.add_states(state);
   do {
     v1::ListBackfillsResponse page;
-    if (!session.calls.Call("Backfills.ListBackfills", request, page, kReleaseTimeout).ok()) {
-      return false;
-    }
+    const absl::Status listed = client::CallRepeated(
+        session.calls, session.clock,
+        {.timeout = kReleaseTimeout, .longest_away = kReleaseTimeout, .pause = session.pause},
+        "Backfills.ListBackfills", request, page);
+    if (!listed.ok()) return false;
     for (const v1::Backfill& backfill : page.backfills()) {
       if (backfill.reservation_id() != lease.id()) continue;
       session.Complain(absl::StrCat("note: backfill ", backfill.backfill_id(),
@@ -161,6 +164,8 @@ client::Reservation::Options Options(Session& session, absl::Duration kill_after
   client::Reservation::Options options;
   options.stop_early = kill_after + kStopMargin;
   options.repeating.timeout = session.timeout;
+  // --timeout, where it was given, is also how long a server that is away is waited for.
+  if (session.bounded_wait) options.repeating.longest_away = session.timeout;
   options.repeating.pause = session.pause;
   options.events.lost = [&signals](const absl::Status&) { signals.Wake(); };
   options.events.renewal_failed = [&session](const absl::Status& why, absl::Duration left) {

@@ -22,8 +22,10 @@ constexpr int kMaxMetadataBytes = 64 << 10;
 // went away without a word is noticed. interlockd bears a ping each 10 s.
 constexpr int kPingEveryMillis = 30'000;
 constexpr int kPingAnswerMillis = 10'000;
-// A server that restarts is found again within about this time.
-constexpr int kLongestReconnectMillis = 2'000;
+// A server that restarts is found again within about this time. Between two tries, calls
+// fail at once.
+constexpr int kFirstReconnectMillis = 100;
+constexpr int kLongestReconnectMillis = 1'000;
 
 absl::StatusOr<std::string> Contents(const std::string& path) {
   std::ifstream file(path);
@@ -71,6 +73,7 @@ grpc::ChannelArguments Arguments() {
   arguments.SetInt(GRPC_ARG_MAX_METADATA_SIZE, kMaxMetadataBytes);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kPingEveryMillis);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kPingAnswerMillis);
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kFirstReconnectMillis);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kLongestReconnectMillis);
   // An authority behind a proxy that the environment names is never meant for loopback.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);

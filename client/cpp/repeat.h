@@ -17,8 +17,8 @@ struct Repeating {
   // Of one try.
   absl::Duration timeout = absl::Seconds(30);
   // How long a server may be away before its absence is the answer: a restart takes a
-  // second or two.
-  absl::Duration longest_away = absl::Seconds(5);
+  // second or two, and some more on a machine that is busy.
+  absl::Duration longest_away = absl::Seconds(10);
   // Waits; a test's returns at once.
   std::function<void(absl::Duration)> pause;
 };

@@ -50,12 +50,16 @@ absl::Status CountAnew(Calls& calls, const Clock& clock, Lease& lease, const Rep
   return status;
 }
 
-absl::Status GiveBack(Calls& calls, const Lease& lease, absl::Duration timeout) {
+// Released twice is released: a lost reply is no harm.
+absl::Status GiveBack(Calls& calls, const Clock& clock, const Lease& lease, Repeating repeating,
+                      absl::Duration timeout) {
+  repeating.timeout = timeout;
+  repeating.longest_away = timeout;
   v1::ReleaseReservationRequest request;
   request.set_reservation_id(lease.reservation_id);
   request.set_fencing_token(lease.fencing_token);
   v1::ReleaseReservationResponse reply;
-  return calls.Call("Reservations.ReleaseReservation", request, reply, timeout);
+  return CallRepeated(calls, clock, repeating, "Reservations.ReleaseReservation", request, reply);
 }
 
 Lease LeaseOf(const v1::Reservation& granted, nanoseconds sent) {
@@ -87,7 +91,7 @@ absl::StatusOr<std::unique_ptr<Reservation>> Reservation::Take(Calls& calls, con
     const absl::Status renewed = CountAnew(calls, clock, lease, options.repeating);
     if (!renewed.ok()) {
       // Nobody will hold it: better free at once than when it ends by itself.
-      GiveBack(calls, lease, options.release_timeout).IgnoreError();
+      GiveBack(calls, clock, lease, options.repeating, options.release_timeout).IgnoreError();
       return renewed;
     }
   }
@@ -99,6 +103,8 @@ Reservation::Reservation(Calls& calls, const Clock& clock, v1::ReserveIntervalRe
                          const Lease& lease, Options options)
     : calls_(calls),
       grant_(std::move(grant)),
+      clock_(clock),
+      repeating_(options.repeating),
       release_timeout_(options.release_timeout),
       keeper_(calls, clock, lease, options.stop_early, std::move(options.events)),
       renewer_([this] { Run(&LeaseKeeper::Step); }),
@@ -155,7 +161,7 @@ absl::Status Reservation::Release(absl::Duration timeout) {
   Lease lease;
   lease.reservation_id = id();
   lease.fencing_token = fencing_token();
-  return GiveBack(calls_, lease, timeout);
+  return GiveBack(calls_, clock_, lease, repeating_, timeout);
 }
 
 }  // namespace interlock::client

@@ -92,7 +92,8 @@ class Reservation {
   // Stops renewing without giving the lease back: for one that others act under still.
   void Keep();
 
-  // Stops renewing and gives the lease back. Errors as Reservations.ReleaseReservation.
+  // Stops renewing and gives the lease back; for `timeout`, a server that is away is asked
+  // again. Errors as Reservations.ReleaseReservation.
   absl::Status Release(absl::Duration timeout);
 
  private:
@@ -104,6 +105,8 @@ class Reservation {
 
   Calls& calls_;
   const v1::ReserveIntervalResponse grant_;
+  const Clock& clock_;
+  const Repeating repeating_;
   const absl::Duration release_timeout_;
   LeaseKeeper keeper_;
   Mutex mutex_;
