@@ -1,0 +1,189 @@
+#include "lib/guard/late_rows.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "lib/guard/findings.h"
+#include "lib/guard/rows.h"
+#include "lib/guard/text_list.h"
+
+namespace interlock::guard {
+namespace {
+
+constexpr int64_t kMostLooked = 200;  // intervals a step
+// Rows that a stream had read are published at the latest so long after its task was lost.
+constexpr absl::Duration kFailedBefore = absl::Hours(1);
+
+struct Due {
+  Proven proven;
+  Instant until;
+};
+
+absl::StatusOr<std::vector<Due>> DueNow(store::Transaction& tx) {
+  auto rows = tx.Query(
+      "SELECT datasource, start_ms, end_ms, version, segments, backfill_id, proven_ms, until_ms"
+      " FROM guard_proven WHERE look_ms <= :now ORDER BY look_ms LIMIT :most",
+      {tx.now(), kMostLooked});
+  if (!rows.ok()) return rows.status();
+  std::vector<Due> due;
+  for (const store::Row& row : *rows) {
+    Due one;
+    one.proven.datasource = row.Text(0);
+    one.proven.interval = Interval::Between(row.At(1), row.At(2));
+    one.proven.version = row.Text(3);
+    one.proven.segments = UnpackTexts(row.Text(4));
+    one.proven.backfill_id = row.Text(5);
+    one.proven.at = row.At(6);
+    one.until = row.At(7);
+    due.push_back(std::move(one));
+  }
+  return due;
+}
+
+absl::Status Drop(store::Transaction& tx, const Proven& proven) {
+  return tx
+      .Execute("DELETE FROM guard_proven WHERE datasource = :datasource AND start_ms = :start",
+               {proven.datasource, proven.interval.start()})
+      .status();
+}
+
+std::string SubjectOf(const Proven& proven) {
+  return absl::StrCat(kVerdict, "|", proven.datasource, "|", proven.interval.ToString(), "|",
+                      proven.version);
+}
+
+// Whose rows they are: the streams of the datasource, by name.
+absl::StatusOr<std::string> Writers(store::Transaction& tx, const std::string& datasource) {
+  auto streams = StreamsOf(tx, datasource);
+  if (!streams.ok()) return streams.status();
+  std::vector<std::string> names;
+  for (const Stream& stream : *streams) {
+    if (stream.name != kDefaultStream) names.push_back(stream.name);
+  }
+  return absl::StrJoin(names, ", ");
+}
+
+absl::Status ReportLate(store::Transaction& tx, const Proven& proven, const LateRows& late) {
+  auto writers = Writers(tx, proven.datasource);
+  if (!writers.ok()) return writers.status();
+  auto lost = AnyTaskFailedSince(tx, proven.datasource, proven.at - kFailedBefore);
+  if (!lost.ok()) return lost.status();
+  Finding finding;
+  finding.subject = SubjectOf(proven);
+  finding.kind = kVerdict;
+  const bool twice = !late.upgraded.empty() || *lost;
+  finding.reason = twice ? "DUPLICATE_ROWS" : "FOREIGN_WRITE";
+  finding.datasource = proven.datasource;
+  finding.stream = *writers;
+  finding.intervals = {proven.interval};
+  finding.backfill_id = proven.backfill_id;
+  finding.amount = static_cast<int64_t>(late.segments.size());
+  const std::string why =
+      !late.upgraded.empty()
+          ? "they hold rows that the stream had read before the backfill committed, which Druid "
+            "upgraded onto its version: these count twice"
+      : *lost ? "a task of the stream was lost, and what it had read was read again: rows may "
+                "count twice"
+              : "rows that came late, beside those of the backfill";
+  finding.message =
+      absl::StrCat("stream ", *writers, " added ", late.segments.size(), " segments to version ",
+                   proven.version, " of ", proven.interval.ToString(), " after backfill ",
+                   proven.backfill_id, " had proven it: ", why);
+  finding.remedy = "compare rows with the source; run the backfill again with --handover";
+  return Report(tx, finding).status();
+}
+
+absl::Status Settle(store::Transaction& tx, const Due& due, const std::vector<druid::Segment>& used,
+                    const Options& options) {
+  const Proven& proven = due.proven;
+  const bool replaced = std::none_of(used.begin(), used.end(), [&](const druid::Segment& segment) {
+    return segment.version == proven.version && proven.interval.Contains(segment.interval);
+  });
+  const LateRows late = FindLateRows(proven, used);
+  absl::Status status;
+  if (!late.segments.empty()) status = ReportLate(tx, proven, late);
+  if (replaced) status = Close(tx, SubjectOf(proven));
+  if (!status.ok()) return status;
+  if (replaced || tx.now() >= due.until) return Drop(tx, proven);
+  return tx
+      .Execute(
+          "UPDATE guard_proven SET look_ms = :look WHERE datasource = :datasource"
+          " AND start_ms = :start",
+          {tx.now() + options.late_rows_every, proven.datasource, proven.interval.start()})
+      .status();
+}
+
+}  // namespace
+
+absl::Status WatchProven(store::Transaction& tx, const Proven& proven, const Options& options) {
+  auto streams = StreamsOf(tx, proven.datasource);
+  if (!streams.ok()) return streams.status();
+  if (streams->empty()) return absl::OkStatus();
+  absl::Status status = Drop(tx, proven);
+  if (!status.ok()) return status;
+  return tx
+      .Execute(
+          "INSERT INTO guard_proven (datasource, start_ms, end_ms, version, segments, backfill_id,"
+          " proven_ms, until_ms, look_ms) VALUES (:datasource, :start, :end, :version, :segments,"
+          " :backfill, :proven, :until, :look)",
+          {proven.datasource, proven.interval.start(), proven.interval.end(), proven.version,
+           PackTexts(proven.segments), proven.backfill_id, proven.at,
+           tx.now() + options.late_rows_for, tx.now()})
+      .status();
+}
+
+LateRows FindLateRows(const Proven& proven, const std::vector<druid::Segment>& used) {
+  LateRows late;
+  for (const druid::Segment& segment : used) {
+    if (segment.version != proven.version || !proven.interval.Overlaps(segment.interval)) continue;
+    if (std::find(proven.segments.begin(), proven.segments.end(), segment.id) !=
+        proven.segments.end()) {
+      continue;
+    }
+    late.segments.push_back(segment.id);
+    for (const druid::Segment& other : used) {
+      if (other.id != segment.id && !segment.load_spec.empty() &&
+          other.load_spec == segment.load_spec && !segment.tombstone()) {
+        late.upgraded.push_back(segment.id);
+        break;
+      }
+    }
+  }
+  return late;
+}
+
+absl::Status LookForLateRows(store::Store& store, druid::Cluster& cluster, const Options& options) {
+  std::vector<Due> due;
+  absl::Status status = store.Read([&](store::Transaction& tx) -> absl::Status {
+    auto found = DueNow(tx);
+    if (!found.ok()) return found.status();
+    due = *std::move(found);
+    return absl::OkStatus();
+  });
+  if (!status.ok() || due.empty()) return status;
+  std::map<std::string, std::vector<Interval>> wanted;
+  for (const Due& one : due) wanted[one.proven.datasource].push_back(one.proven.interval);
+  std::map<std::string, std::vector<druid::Segment>> used;
+  for (const auto& [datasource, intervals] : wanted) {
+    const auto listed = cluster.ListUsedSegments(datasource, intervals);
+    if (listed.done()) used[datasource] = listed.value();
+  }
+  return store.Write([&](store::Transaction& tx) -> absl::Status {
+    for (const Due& one : due) {
+      const auto there = used.find(one.proven.datasource);
+      if (there == used.end()) continue;  // not answered: looked for again
+      std::vector<druid::Segment> within;
+      for (const druid::Segment& segment : there->second) {
+        if (one.proven.interval.Overlaps(segment.interval)) within.push_back(segment);
+      }
+      absl::Status settled = Settle(tx, one, within, options);
+      if (!settled.ok()) return settled;
+    }
+    return absl::OkStatus();
+  });
+}
+
+}  // namespace interlock::guard
