@@ -118,7 +118,18 @@ void CheckTls(const config::v1::ServerConfig& config, const Place& root) {
 void CheckStore(const config::v1::ServerConfig& config, const Place& root) {
   const Place store = root.Into("store");
   if (config.store().has_postgresql()) {
-    store.Fault("postgresql", "is not built in this version; use sqlite { path: … }");
+    const auto& postgresql = config.store().postgresql();
+    const Place place = store.Into("postgresql");
+    if (postgresql.dsn_file().empty()) {
+      place.Fault("dsn_file", "is missing: a file with host=… dbname=… user=…");
+    }
+    if (postgresql.pool_size() != 0 && postgresql.pool_size() < 3) {
+      place.Fault("pool_size", "is below 3: one connection writes, one listens, one reads");
+    }
+    if (config.druid().simulated()) {
+      root.Fault("druid", "simulated goes with sqlite, where one server has the Druid to itself;"
+                          " run interlock-simulator and name its address");
+    }
   } else if (config.store().sqlite().path().empty()) {
     root.Fault("store",
                "is missing; set store { sqlite { path: \"/var/lib/interlock/interlock.db\" } }");

@@ -36,6 +36,8 @@ class Gauges::Refill {
 
 void Gauges::Update() {
   metrics_.store_up.Set(store_.Health().ok() ? 1 : 0);
+  const auto synchronous = store_.Describe().synchronous;
+  metrics_.store_synchronous.Set(synchronous.has_value() ? (*synchronous ? 1 : 0) : -1);
   // A store that cannot be read shows as store_up; the gauges keep what they were.
   store_.Read([this](store::Transaction& tx) { return ReadStore(tx); }).IgnoreError();
   const auto now = std::chrono::steady_clock::now();

@@ -16,7 +16,7 @@
 #include "lib/druid/curl_transport.h"
 #include "lib/lease/reservations.h"
 #include "lib/simulator/simulator.h"
-#include "lib/store/sqlite.h"
+#include "lib/store/store.h"
 #include "lib/work/loop.h"
 #include "server/admin_server.h"
 #include "server/audit_service.h"
@@ -39,7 +39,7 @@
 #include "server/reservations_service.h"
 #include "server/seen_faults.h"
 #include "server/server_service.h"
-#include "server/store_schemas.h"
+#include "server/store_opening.h"
 #include "server/submit_call.h"
 #include "server/unbuilt_services.h"
 #include "server/verify_call.h"
@@ -96,16 +96,14 @@ class InterlockServer::Parts {
 
  private:
   absl::Status OpenStore() {
-    store::SqliteOptions options;
-    options.path = config_.store().sqlite().path();
-    options.schemas = StoreSchemas();
-    options.on_batch = [this](const store::BatchReport& report) { Count(report); };
-    options.on_clock_jump = [this](absl::Duration by) {
+    StoreCallbacks on;
+    on.batch = [this](const store::BatchReport& report) { Count(report); };
+    on.clock_jump = [this](absl::Duration by) {
       metrics_.clock_jumps.Increment();
       Log(LogLevel::kWarning, "the wall clock jumped; leases are not touched",
           {{"by", absl::FormatDuration(by)}});
     };
-    auto store = store::OpenSqlite(std::move(options), clock_);
+    auto store = server::OpenStore(config_.store(), std::move(on), clock_);
     if (!store.ok()) return store.status();
     store_ = *std::move(store);
     return absl::OkStatus();
@@ -147,9 +145,11 @@ class InterlockServer::Parts {
   }
 
   absl::Status StartWork() {
-    // This is the only process that has the store: what another one had claimed, it has
-    // left behind.
-    if (auto status = store_->Write(work::ForgetClaims); !status.ok()) return status;
+    // Where this is the only process that has the store, what another one had claimed it
+    // has left behind. Else claims end by themselves.
+    if (!config_.store().has_postgresql()) {
+      if (auto status = store_->Write(work::ForgetClaims); !status.ok()) return status;
+    }
     work::LoopOptions options;
     options.claimant.owner = store_->incarnation();
     options.on_failure = [](const work::Claim& claim, const absl::Status& status) {
@@ -257,7 +257,7 @@ class InterlockServer::Parts {
   const Clock& clock_;
   Metrics metrics_;
   std::atomic<bool> draining_{false};
-  std::unique_ptr<store::SqliteStore> store_;
+  std::unique_ptr<store::Store> store_;
   std::unique_ptr<simulator::Simulator> simulator_;
   std::unique_ptr<druid::Cluster> cluster_;
   druid::Access access_ = druid::Access::kObserve;

@@ -72,6 +72,11 @@ Metrics::Metrics(std::shared_ptr<prometheus::Registry> registry)
               .Add({}, prometheus::Histogram::BucketBoundaries{1, 2, 4, 8, 16, 32, 64, 128, 256,
                                                                512, 1024})),
       store_up(GaugeFamily(*registry, "store_up", "1 while the store commits, else 0").Add({})),
+      store_synchronous(
+          GaugeFamily(*registry, "store_synchronous",
+                      "1 while a standby confirms each commit of a shared store, 0 while none"
+                      " does, -1 where that can't be seen or the store is a file")
+              .Add({})),
       clock_jumps(
           CounterFamily(*registry, "clock_jump_total", "Steps of the wall clock seen").Add({})),
       registry_(std::move(registry)) {

@@ -38,6 +38,7 @@ class Metrics {
   prometheus::Histogram& store_commit_seconds;
   prometheus::Histogram& store_batch_size;
   prometheus::Gauge& store_up;
+  prometheus::Gauge& store_synchronous;
   prometheus::Counter& clock_jumps;
 
  private:

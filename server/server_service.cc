@@ -26,7 +26,7 @@ void AddLimits(const config::v1::ServerConfig& config, v1::GetStatusResponse& re
 
 }  // namespace
 
-ServerService::ServerService(const config::v1::ServerConfig& config, store::SqliteStore& store,
+ServerService::ServerService(const config::v1::ServerConfig& config, store::Store& store,
                              druid::Cluster& cluster, Doctor& doctor, Executor& executor,
                              std::function<absl::Status()> ready)
     : config_(config),
@@ -73,7 +73,14 @@ grpc::ServerUnaryReactor* ServerService::GetStatus(grpc::CallbackServerContext* 
     response->set_ready(ready.ok());
     response->set_not_ready_reason(std::string(ready.message().data(), ready.message().size()));
     auto* store = response->mutable_store();
-    store->set_engine("sqlite");
+    const store::StoreDescription described = store_.Describe();
+    store->set_engine(described.engine);
+    if (described.synchronous.has_value()) store->set_synchronous(*described.synchronous);
+    for (const store::StoreNotice& one : described.notices) {
+      auto* notice = response->add_notices();
+      notice->set_reason(one.reason);
+      notice->set_message(one.message);
+    }
     const absl::Status health = store_.Health();
     store->set_writable(health.ok());
     store->set_message(std::string(health.message().data(), health.message().size()));

@@ -8,7 +8,7 @@
 #include "interlock/config/v1/config.pb.h"
 #include "interlock/v1/server.grpc.pb.h"
 #include "lib/druid/cluster.h"
-#include "lib/store/sqlite.h"
+#include "lib/store/store.h"
 #include "server/doctor.h"
 #include "server/executor.h"
 
@@ -17,7 +17,7 @@ namespace interlock::server {
 class ServerService final : public v1::Server::CallbackService {
  public:
   // All must outlive the service. `ready`: OK, or why nothing can be granted.
-  ServerService(const config::v1::ServerConfig& config, store::SqliteStore& store,
+  ServerService(const config::v1::ServerConfig& config, store::Store& store,
                 druid::Cluster& cluster, Doctor& doctor, Executor& executor,
                 std::function<absl::Status()> ready);
 
@@ -32,7 +32,7 @@ class ServerService final : public v1::Server::CallbackService {
   void AddDruid(v1::GetStatusResponse& response);
 
   const config::v1::ServerConfig& config_;
-  store::SqliteStore& store_;
+  store::Store& store_;
   druid::Cluster& cluster_;
   Doctor& doctor_;
   Executor& executor_;

@@ -6,6 +6,7 @@
 #include "lib/lease/reservations.h"
 #include "lib/store/sqlite.h"
 #include "lib/work/steps.h"
+#include "server/store_opening.h"
 
 namespace interlock::server {
 
@@ -15,6 +16,9 @@ std::vector<store::Schema> StoreSchemas() {
 }
 
 absl::Status MigrateStore(const config::v1::ServerConfig& config, const Clock& clock) {
+  if (config.store().has_postgresql()) {
+    return store::MigratePostgres(PostgresOptionsOf(config.store().postgresql()), clock);
+  }
   store::SqliteOptions options;
   options.path = config.store().sqlite().path();
   options.schemas = StoreSchemas();
@@ -22,6 +26,11 @@ absl::Status MigrateStore(const config::v1::ServerConfig& config, const Clock& c
 }
 
 absl::Status BackupStore(const config::v1::ServerConfig& config, const std::string& to) {
+  if (config.store().has_postgresql()) {
+    return absl::FailedPreconditionError(
+        "--backup is for SQLite: back PostgreSQL up with pg_dump, or its own base backups;"
+        " deploy/postgres/README.md tells what a restore needs");
+  }
   return store::BackupSqlite(config.store().sqlite().path(), to);
 }
 

@@ -77,10 +77,19 @@ TEST(Config, TheAdminPortNeedsAConsentOfItsOwn) {
 TEST(Config, WhatThisVersionDoesNotHonourIsAFaultAndNotIgnored) {
   EXPECT_THAT(CheckConfig(std::string(kGood) + "limits { max_wait { seconds: 1 } }").faults,
               FaultAt(4, "limits.max_wait"));
-  EXPECT_THAT(CheckConfig(R"(store { postgresql { dsn_file: "dsn" } }
-druid { router_urls: "http://localhost:8888" })")
+}
+
+TEST(Config, PostgresqlWantsAFileAndADruidThatAllServersSee) {
+  const std::string druid = "\ndruid { router_urls: \"http://localhost:8888\" }";
+  EXPECT_THAT(CheckConfig("store { postgresql { dsn_file: \"dsn\" } }" + druid).faults, IsEmpty());
+  EXPECT_THAT(CheckConfig("store { postgresql { } }" + druid).faults,
+              FaultAt(1, "store.postgresql.dsn_file"));
+  EXPECT_THAT(
+      CheckConfig("store { postgresql { dsn_file: \"dsn\" pool_size: 2 } }" + druid).faults,
+      FaultAt(1, "store.postgresql.pool_size"));
+  EXPECT_THAT(CheckConfig("store { postgresql { dsn_file: \"dsn\" } }\ndruid { simulated: true }")
                   .faults,
-              FaultAt(1, "store.postgresql"));
+              FaultAt(2, "druid"));
 }
 
 TEST(Config, ALeaseThatEndsBeforeItsCallIsAFault) {

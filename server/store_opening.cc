@@ -1,0 +1,66 @@
+#include "server/store_opening.h"
+
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "lib/store/sqlite.h"
+#include "server/log.h"
+#include "server/store_schemas.h"
+
+namespace interlock::server {
+namespace {
+
+// What stands in the file, without line feeds at its end.
+absl::StatusOr<std::string> ReadSecret(const char* field, const std::string& path) {
+  std::ifstream file(path);
+  if (!file) return absl::NotFoundError(absl::StrCat(field, ": cannot read ", path));
+  std::ostringstream text;
+  text << file.rdbuf();
+  std::string secret = text.str();
+  while (!secret.empty() && (secret.back() == '\n' || secret.back() == '\r')) secret.pop_back();
+  if (secret.empty())
+    return absl::InvalidArgumentError(absl::StrCat(field, ": ", path, " is empty"));
+  return secret;
+}
+
+}  // namespace
+
+store::PostgresOptions PostgresOptionsOf(const config::v1::Postgresql& config) {
+  store::PostgresOptions options;
+  options.connection_string = [path = config.dsn_file()] {
+    return ReadSecret("store.postgresql.dsn_file", path);
+  };
+  if (!config.password_file().empty()) {
+    options.password = [path = config.password_file()] {
+      return ReadSecret("store.postgresql.password_file", path);
+    };
+  }
+  options.schemas = StoreSchemas();
+  options.require_synchronous = config.require_synchronous();
+  if (config.pool_size() > 0) options.connections = config.pool_size();
+  return options;
+}
+
+absl::StatusOr<std::unique_ptr<store::Store>> OpenStore(const config::v1::Store& config,
+                                                        StoreCallbacks callbacks,
+                                                        const Clock& clock) {
+  if (config.has_postgresql()) {
+    store::PostgresOptions options = PostgresOptionsOf(config.postgresql());
+    options.on_batch = std::move(callbacks.batch);
+    options.on_clock_jump = std::move(callbacks.clock_jump);
+    options.on_notice = [](const store::StoreNotice& notice) {
+      Log(LogLevel::kWarning, notice.message, {{"reason", notice.reason}});
+    };
+    return store::OpenPostgres(std::move(options), clock);
+  }
+  store::SqliteOptions options;
+  options.path = config.sqlite().path();
+  options.schemas = StoreSchemas();
+  options.on_batch = std::move(callbacks.batch);
+  options.on_clock_jump = std::move(callbacks.clock_jump);
+  return store::OpenSqlite(std::move(options), clock);
+}
+
+}  // namespace interlock::server
