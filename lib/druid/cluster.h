@@ -20,6 +20,7 @@
 #include "lib/druid/cluster_options.h"
 #include "lib/druid/id_list_reader.h"
 #include "lib/druid/segment.h"
+#include "lib/druid/sql.h"
 #include "lib/druid/supervisor.h"
 #include "lib/druid/task.h"
 #include "lib/druid/transport.h"
@@ -143,6 +144,8 @@ class Cluster {
   Answer<std::vector<RowSums>> SumSegments(const std::string& datasource,
                                            const std::vector<Segment>& segments,
                                            const std::vector<std::string>& metrics);
+  // Rows of a SELECT, uncached, in the order of its columns; kGarbled beyond `most`.
+  Answer<std::vector<SqlRow>> QuerySql(const std::string& query, int64_t most);
 
   // --- What this cluster offers ------------------------------------------------------
   // Asked once, and again after a service was away: it may have come back as an older

@@ -1,0 +1,95 @@
+#include "lib/seal/policies.h"
+
+#include "gmock/gmock.h"
+#include "tests/lib/seal/seal_site.h"
+
+namespace interlock::seal {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+SealPolicy Monthly(const std::string& zone = "UTC") {
+  SealPolicy policy;
+  policy.name = "monthly";
+  policy.datasource_pattern = "ord*";
+  policy.unit = "P1M";
+  policy.age = "P45D";
+  policy.time_zone = zone;
+  policy.label = "report";
+  return policy;
+}
+
+class PolicyTest : public SealTest {
+ protected:
+  std::vector<std::string> Due(const SealPolicy& policy, const std::string& used,
+                               const std::string& now) {
+    std::vector<std::string> units;
+    auto due = DueUnits(*store_, policy, kOrders, {*Interval::Parse(used)}, *Instant::Parse(now),
+                        [](const std::string& label, const Interval&) { return label; });
+    EXPECT_TRUE(due.ok()) << due.status();
+    if (!due.ok()) return units;
+    for (const SealRequest& one : *due) units.push_back(one.interval.ToString());
+    return units;
+  }
+};
+
+TEST_F(PolicyTest, SealsAMonthFortyFiveDaysAfterItsEnd) {
+  const std::string june = "2026-06-01T00:00:00.000Z/2026-07-01T00:00:00.000Z";
+  EXPECT_THAT(Due(Monthly(), "2026-06-10/2026-09-01", "2026-08-14T23:59:59.999Z"), IsEmpty());
+  EXPECT_THAT(Due(Monthly(), "2026-06-10/2026-09-01", "2026-08-15"), ElementsAre(june));
+}
+
+TEST_F(PolicyTest, CountsByTheCalendarOfItsZone) {
+  // Berlin's June ends at 22:00Z on the 30th; 45 days later the clocks still show summer.
+  EXPECT_THAT(Due(Monthly("Europe/Berlin"), "2026-06-10/2026-06-20", "2026-08-14T22:00Z"),
+              ElementsAre("2026-05-31T22:00:00.000Z/2026-06-30T22:00:00.000Z"));
+  EXPECT_THAT(Due(Monthly("Europe/Berlin"), "2026-06-10/2026-06-20", "2026-08-14T21:59Z"),
+              IsEmpty());
+}
+
+TEST_F(PolicyTest, LeavesAloneWhatIsSealed) {
+  Load(10, 14, 5);
+  SealPolicy hourly = Monthly();
+  hourly.unit = "PT1H";
+  hourly.age = "P1D";
+  Sealed(11, 12);
+  const std::string used = "2026-07-16T10:00Z/2026-07-16T13:00Z";
+  EXPECT_EQ(Due(hourly, used, "2026-08-20").size(), 2u);
+}
+
+TEST_F(PolicyTest, IsStoredListedAndTakenAwayWithItsEvents) {
+  ASSERT_TRUE(PutPolicy(*store_, Monthly(), Ada()).ok());
+  SealPolicy changed = Monthly();
+  changed.age = "P30D";
+  ASSERT_TRUE(PutPolicy(*store_, changed, Ada()).ok());
+  const auto policies = ListPolicies(*store_, "", 10);
+  ASSERT_EQ(policies->size(), 1u);
+  EXPECT_EQ(policies->front().age, "P30D");
+  EXPECT_EQ(policies->front().updated_by, "ada");
+  ASSERT_TRUE(DeletePolicy(*store_, "monthly", Ada()).ok());
+  EXPECT_EQ(ReasonOf(DeletePolicy(*store_, "monthly", Ada())), "UNKNOWN_SEAL_POLICY");
+  EXPECT_THAT(Methods(), ElementsAre("PutSealPolicy", "PutSealPolicy", "DeleteSealPolicy"));
+}
+
+TEST_F(PolicyTest, NamesWhatIsWrongWithIt) {
+  const auto reason = [](void (*spoil)(SealPolicy&)) {
+    SealPolicy policy = Monthly();
+    spoil(policy);
+    return ReasonOf(CheckPolicy(policy));
+  };
+  EXPECT_EQ(reason([](SealPolicy& p) { p.name = "a b"; }), "INVALID_NAME");
+  EXPECT_EQ(reason([](SealPolicy& p) { p.datasource_pattern = ""; }), "INVALID_PATTERN");
+  EXPECT_EQ(reason([](SealPolicy& p) { p.unit = "month"; }), "INVALID_PERIOD");
+  EXPECT_EQ(reason([](SealPolicy& p) { p.time_zone = "Nowhere/Land"; }), "INVALID_PERIOD");
+  EXPECT_EQ(reason([](SealPolicy& p) { p.age = ""; }), "INVALID_PERIOD");
+  EXPECT_EQ(reason([](SealPolicy& p) { p.snapshot.dimensions = {"x"}; }), "INVALID_SNAPSHOT");
+}
+
+TEST_F(PolicyTest, FitsNamesWithAStar) {
+  EXPECT_TRUE(Applies(Monthly(), "orders"));
+  EXPECT_FALSE(Applies(Monthly(), "clicks"));
+}
+
+}  // namespace
+}  // namespace interlock::seal
