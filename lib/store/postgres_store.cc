@@ -25,8 +25,10 @@ class PostgresStore : public Store {
         origin_(std::move(start.origin)),
         watch_(*session_, listeners_),
         readers_(Readers()),
-        transaction_(*session_, NewIncarnation(),
-                     [this](Connection& connection) { return OnConnect(connection); }),
+        transaction_(
+            *session_, NewIncarnation(),
+            [this](Connection& connection) { return OnConnect(connection); },
+            [this](const auto& channels) { watch_.Notify(channels); }),
         runner_(transaction_),
         commits_(runner_, session_->clock(), CommitOptions()) {}
 

@@ -96,31 +96,29 @@ absl::StatusOr<bool> PostgresTransaction::TryLock(const std::string& name) {
   return true;
 }
 
-std::string PostgresTransaction::CommitText(int64_t batch,
-                                            const std::set<std::string>& channels) const {
+std::string PostgresTransaction::CommitText(int64_t batch) const {
   // A COMMIT that waits for its standby must not be cut off: it would be said to be done.
-  std::string text = "SET LOCAL statement_timeout = 0; ";
-  for (const std::string& channel : channels) {
-    absl::StrAppend(&text, "SELECT pg_notify('interlock', ", Quoted(channel), "); ");
-  }
-  absl::StrAppend(&text, "INSERT INTO store_replica (id, batch, decided_ms) VALUES (",
-                  Quoted(replica_), ", ", batch, ", ", now_.millis(),
-                  ") ON CONFLICT (id) DO UPDATE SET batch = excluded.batch,"
-                  " decided_ms = excluded.decided_ms; COMMIT");
-  return text;
+  return absl::StrCat(
+      "SET LOCAL statement_timeout = 0;"
+      " INSERT INTO store_replica (id, batch, decided_ms) VALUES (",
+      Quoted(replica_), ", ", batch, ", ", now_.millis(),
+      ") ON CONFLICT (id) DO UPDATE SET batch = excluded.batch,"
+      " decided_ms = excluded.decided_ms; COMMIT");
 }
 
 absl::Status PostgresTransaction::Commit(bool changed, const std::set<std::string>& channels) {
   if (!changed && now_ - decided_ < kDecidedEvery) return connection_->Run("ROLLBACK");
   const int64_t batch = ++batch_;
   bool confirmed = true;
-  absl::Status status = connection_->Commit(CommitText(batch, channels), confirmed);
+  absl::Status status = connection_->Commit(CommitText(batch), confirmed);
   if (!connection_->usable()) {
     status = Settle(batch, status);
   } else if (status.ok() && !confirmed && session_.options().require_synchronous) {
     status = CommitUnknown("the database stopped waiting for its standby");
   }
-  if (status.ok()) decided_ = now_;
+  if (!status.ok()) return status;
+  decided_ = now_;
+  if (!channels.empty()) notify_(channels);
   return status;
 }
 

@@ -15,11 +15,16 @@ namespace interlock::store {
 class PostgresTransaction : public BatchTransaction {
  public:
   // `replica` is this process's own row in store_replica: one that no other has or had.
-  // `on_connect` is run on each new connection before anything is decided on it. `session`
-  // must outlive this.
+  // `on_connect` is run on each new connection before anything is decided on it, `notify`
+  // after a commit. `session` must outlive this.
   using OnConnect = std::function<absl::Status(Connection&)>;
-  PostgresTransaction(PostgresSession& session, std::string replica, OnConnect on_connect)
-      : session_(session), replica_(std::move(replica)), on_connect_(std::move(on_connect)) {}
+  using Notify = std::function<void(const std::set<std::string>& channels)>;
+  PostgresTransaction(PostgresSession& session, std::string replica, OnConnect on_connect,
+                      Notify notify)
+      : session_(session),
+        replica_(std::move(replica)),
+        on_connect_(std::move(on_connect)),
+        notify_(std::move(notify)) {}
 
   absl::Status Begin(const LockSet& locks) override;
   absl::StatusOr<bool> TryLock(const std::string& name) override;
@@ -40,8 +45,7 @@ class PostgresTransaction : public BatchTransaction {
 
   absl::Status EnsureConnected();
   absl::Status BeginOnce(const LockSet& locks);
-  absl::Status LookAtTime();
-  std::string CommitText(int64_t batch, const std::set<std::string>& channels) const;
+  std::string CommitText(int64_t batch) const;
   // What became of a COMMIT whose answer was lost.
   absl::Status Settle(int64_t batch, const absl::Status& lost);
   absl::StatusOr<bool> WasCommitted(int64_t batch);
@@ -51,6 +55,7 @@ class PostgresTransaction : public BatchTransaction {
   PostgresSession& session_;
   const std::string replica_;
   const OnConnect on_connect_;
+  const Notify notify_;
   std::unique_ptr<PostgresConnection> connection_;
   int64_t batch_ = 0;  // the last one that a COMMIT was sent for
   Instant now_;

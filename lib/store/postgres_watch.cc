@@ -82,15 +82,46 @@ bool SameReasons(const std::vector<StoreNotice>& a, const std::vector<StoreNotic
 PostgresWatch::PostgresWatch(PostgresSession& session, Listeners& listeners)
     : session_(session),
       listeners_(listeners),
-      ending_(eventfd(0, EFD_CLOEXEC)),
+      wakeup_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       thread_([this] { Loop(); }) {}
 
 PostgresWatch::~PostgresWatch() {
+  {
+    MutexLock lock(mutex_);
+    ending_ = true;
+  }
+  WakeUp();
+  thread_.join();
+  close(wakeup_);
+}
+
+void PostgresWatch::WakeUp() {
   const uint64_t one = 1;
   // It can't fail: the counter is far from full.
-  static_cast<void>(!write(ending_, &one, sizeof(one)));
-  thread_.join();
-  close(ending_);
+  static_cast<void>(!write(wakeup_, &one, sizeof(one)));
+}
+
+void PostgresWatch::Notify(const std::set<std::string>& channels) {
+  {
+    MutexLock lock(mutex_);
+    to_send_.insert(channels.begin(), channels.end());
+  }
+  WakeUp();
+}
+
+bool PostgresWatch::Send(PGconn* connection) {
+  std::set<std::string> channels;
+  {
+    MutexLock lock(mutex_);
+    channels.swap(to_send_);
+  }
+  for (const std::string& channel : channels) {
+    const char* values[] = {channel.c_str()};
+    const Result result(PQexecParams(connection, "SELECT pg_notify('interlock', $1)", 1, nullptr,
+                                     values, nullptr, nullptr, 0),
+                        PQclear);
+  }
+  return PQstatus(connection) == CONNECTION_OK;
 }
 
 absl::Status PostgresWatch::Health() const {
@@ -120,10 +151,13 @@ void PostgresWatch::Note(Look look) {
 }
 
 bool PostgresWatch::Wait(int socket, std::chrono::nanoseconds longest) {
-  pollfd waited[2] = {{ending_, POLLIN, 0}, {socket, POLLIN, 0}};
+  pollfd waited[2] = {{wakeup_, POLLIN, 0}, {socket, POLLIN, 0}};
   const auto millis = std::chrono::duration_cast<std::chrono::milliseconds>(longest).count();
   poll(waited, socket < 0 ? 1 : 2, static_cast<int>(std::max<int64_t>(millis, 0)));
-  return waited[0].revents == 0;
+  uint64_t count = 0;
+  static_cast<void>(!read(wakeup_, &count, sizeof(count)));
+  MutexLock lock(mutex_);
+  return !ending_;
 }
 
 void PostgresWatch::Loop() {
@@ -157,6 +191,7 @@ void PostgresWatch::Listen(PGconn* connection) {
       Note(std::move(look));
       next_look = now + kLookEvery;
     }
+    if (!Send(connection)) return;
     PQconsumeInput(connection);
     while (PGnotify* notify = PQnotifies(connection)) {
       listeners_.Wake(notify->extra);

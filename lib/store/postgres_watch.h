@@ -1,8 +1,10 @@
-// Listens to what other servers notify, and looks at how the database does, on a thread
-// and a connection of its own.
+// Listens to what other servers notify, notifies them, and looks at how the database does,
+// on a thread and a connection of its own. Notifying is not part of the commits that it
+// tells of: PostgreSQL lets commits that notify follow each other, all of a database's.
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -22,6 +24,9 @@ class PostgresWatch {
   PostgresWatch(PostgresSession& session, Listeners& listeners);
   ~PostgresWatch();
 
+  // Notifies all servers, this one too, soon. What can't be sent is lost: a wake is a hint.
+  void Notify(const std::set<std::string>& channels) INTERLOCK_EXCLUDES(mutex_);
+
   // OK while its connection serves.
   absl::Status Health() const INTERLOCK_EXCLUDES(mutex_);
   std::optional<bool> synchronous() const INTERLOCK_EXCLUDES(mutex_);
@@ -40,15 +45,20 @@ class PostgresWatch {
   void Loop();
   // Until the connection is lost or this ends.
   void Listen(pg_conn* connection);
-  // Waits for something to come in; false when this ends.
-  bool Wait(int socket, std::chrono::nanoseconds longest);
+  // Sends what waits to be sent. False where the connection is lost.
+  bool Send(pg_conn* connection) INTERLOCK_EXCLUDES(mutex_);
+  // Waits for something to come in or to go out; false when this ends.
+  bool Wait(int socket, std::chrono::nanoseconds longest) INTERLOCK_EXCLUDES(mutex_);
+  void WakeUp();
   void Note(Look look) INTERLOCK_EXCLUDES(mutex_);
 
   PostgresSession& session_;
   Listeners& listeners_;
-  const int ending_;  // an eventfd
+  const int wakeup_;  // an eventfd
   mutable Mutex mutex_;
   Look look_ INTERLOCK_GUARDED_BY(mutex_);
+  std::set<std::string> to_send_ INTERLOCK_GUARDED_BY(mutex_);
+  bool ending_ INTERLOCK_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 

@@ -8,9 +8,9 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "lib/store/sqlite.h"
 #include "lib/time/fake_clock.h"
 #include "lib/time/mutex.h"
+#include "tests/lib/store/databases/test_database.h"
 
 namespace interlock::work {
 namespace {
@@ -19,7 +19,7 @@ using ::testing::ElementsAre;
 
 class LoopTest : public ::testing::Test {
  protected:
-  LoopTest() : store_(*store::OpenTemporarySqlite({WorkSchema()}, clock_)) {
+  LoopTest() : store_(store::OpenChosenStore({WorkSchema()}, clock_)) {
     options_.claimant.owner = "test";
     // Only a wake-up brings the loop to look: a lost one would show.
     options_.slow_look = absl::Hours(1);
@@ -58,7 +58,7 @@ class LoopTest : public ::testing::Test {
   }
 
   FakeClock clock_;
-  std::unique_ptr<store::SqliteStore> store_;
+  std::unique_ptr<store::Store> store_;
   LoopOptions options_;
   std::unique_ptr<Loop> loop_;
   Mutex mutex_;

@@ -3,9 +3,9 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "lib/store/sqlite.h"
 #include "lib/time/fake_clock.h"
 #include "lib/time/reason.h"
+#include "tests/lib/store/databases/test_database.h"
 
 namespace interlock::work {
 namespace {
@@ -16,7 +16,7 @@ using ::testing::SizeIs;
 
 class StepsTest : public ::testing::Test {
  protected:
-  StepsTest() : store_(*store::OpenTemporarySqlite({WorkSchema()}, clock_)) {}
+  StepsTest() : store_(store::OpenChosenStore({WorkSchema()}, clock_)) {}
 
   void Schedule(const std::string& key, Instant due, const std::string& kind = "k") {
     EXPECT_TRUE(
@@ -58,7 +58,7 @@ class StepsTest : public ::testing::Test {
   Instant now() { return store_->Now(); }
 
   FakeClock clock_;
-  std::unique_ptr<store::SqliteStore> store_;
+  std::unique_ptr<store::Store> store_;
 };
 
 TEST_F(StepsTest, ClaimsWhatIsDueTheLongestDueFirst) {
