@@ -131,7 +131,8 @@ Supervisor ReadSupervisor(const rapidjson::Value& element) {
   supervisor.state = TextMember(element, "state");
   supervisor.detailed_state = TextMember(element, "detailedState");
   supervisor.healthy = BoolMember(element, "healthy").value_or(true);
-  supervisor.suspended = BoolMember(element, "suspended").value_or(supervisor.suspended);
+  // The element's own says false of a suspended one (33.0.0); its spec tells.
+  if (spec == nullptr) supervisor.suspended = BoolMember(element, "suspended").value_or(false);
   return supervisor;
 }
 

@@ -36,16 +36,22 @@ Supervisor Only(const std::string& list) {
 }
 
 TEST(Supervisors, TheListHasBoundsAndStateOfEach) {
-  const Supervisor one =
-      Only(Element(Spec(R"(,"lateMessageRejectionPeriod":"PT3600S")"), R"(,"suspended":true)"));
+  const Supervisor one = Only(Element(Spec(R"(,"lateMessageRejectionPeriod":"PT3600S")")));
   EXPECT_EQ(one.id, "views");
   EXPECT_EQ(one.datasource, "views");
   EXPECT_EQ(one.stream, "v");
   EXPECT_EQ(one.bounds.late_period, absl::Hours(1));
   EXPECT_EQ(one.task_duration, absl::Minutes(10));
-  EXPECT_TRUE(one.suspended);
+  EXPECT_FALSE(one.suspended);
   EXPECT_EQ(one.detailed_state, "CONNECTING_TO_STREAM");
   EXPECT_FALSE(one.concurrent_locks);
+}
+
+// A real 33.0.0 says "suspended":false beside the spec of a suspended one, for good.
+TEST(Supervisors, WhetherOneIsSuspendedItsSpecTells) {
+  EXPECT_TRUE(
+      Only(Element(Spec("", "", R"(,"suspended":true)"), R"(,"suspended":false)")).suspended);
+  EXPECT_FALSE(Only(Element(Spec("", "", R"(,"suspended":false)"))).suspended);
 }
 
 TEST(Supervisors, ABoundThatIsNullIsNone) {

@@ -73,9 +73,9 @@ class StreamingDruid : public druid::HttpTransport {
         R"({"id":")", id, R"(","state":")", one.suspended ? "SUSPENDED" : "RUNNING",
         R"(","detailedState":")",
         one.healthy ? (one.suspended ? "SUSPENDED" : "RUNNING") : "UNABLE_TO_CONNECT_TO_STREAM",
-        R"(","healthy":)", one.healthy ? "true" : "false", R"(,"suspended":)",
-        one.suspended ? "true" : "false",
-        R"(,"spec":{"type":"kafka","spec":{"dataSchema":{"dataSource":")", one.datasource,
+        R"(","healthy":)", one.healthy ? "true" : "false", R"(,"suspended":false,"spec":{)",
+        R"("suspended":)", one.suspended ? "true" : "false",
+        R"(,"type":"kafka","spec":{"dataSchema":{"dataSource":")", one.datasource,
         R"("},"ioConfig":{"topic":")", one.topic, "\"", one.io, "}}}}");
   }
   std::string TaskJson(const std::string& id) const {
