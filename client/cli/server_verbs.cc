@@ -138,6 +138,20 @@ Verb Audit() {
           .details = "--verify exits with 1 where the chain is broken."};
 }
 
+Verb Report() {
+  return {.words = "report",
+          .summary = "what was rerun in a period, by whom, why, with which results",
+          .positionals = {{"[DATASOURCE]", "datasource"}},
+          .flags = {IntervalFlag(),
+                    {"since", "TIME", "asked for since then", "created_since_time"},
+                    {"until", "TIME", "asked for before then", "created_until_time"},
+                    {"markdown", nullptr, "as Markdown, also where the output is no terminal"}},
+          .method = "Backfills.ListBackfills",
+          .run = RunReport,
+          .details = "Backfills, drops and corrections. Markdown for people, with -o json one "
+                     "document with backfills, drops, corrections and totals."};
+}
+
 Verb PolicyTest() {
   return {
       .words = "policy test",
@@ -157,6 +171,7 @@ std::vector<Verb> ServerVerbs() {
           Findings(),
           Explain(),
           Audit(),
+          Report(),
           PolicyTest(),
           {.words = "completion",
            .summary = "a script that completes interlockctl's words in your shell",

@@ -13,7 +13,8 @@ std::vector<Verb> BackfillVerbs();  // and jobs
 std::vector<Verb> DropVerbs();      // and retention
 std::vector<Verb> SealVerbs();
 std::vector<Verb> StreamVerbs();  // and check-append
-std::vector<Verb> ServerVerbs();  // status, doctor, findings, explain, audit, policy, completion
+// status, doctor, findings, explain, audit, report, policy, completion
+std::vector<Verb> ServerVerbs();
 
 // What verbs do beyond fill, call, print.
 absl::StatusOr<int> RunReserve(Session& session);
@@ -25,6 +26,7 @@ absl::StatusOr<int> RunWatchBackfill(Session& session);
 absl::StatusOr<int> RunWatchReservations(Session& session);
 absl::StatusOr<int> RunPutJob(Session& session);
 absl::StatusOr<int> RunAudit(Session& session);
+absl::StatusOr<int> RunReport(Session& session);
 absl::StatusOr<int> RunCompletion(Session& session);
 
 }  // namespace interlock::cli
