@@ -45,6 +45,7 @@ void FillLimits(config::v1::Limits& limits) {
   if (limits.max_reservations_per_datasource() == 0) {
     limits.set_max_reservations_per_datasource(2'000'000);
   }
+  if (!limits.has_max_wait()) Set(limits.mutable_max_wait(), kHour);
   if (limits.max_request_bytes() == 0) limits.set_max_request_bytes(16 << 20);
   if (limits.max_spec_bytes() == 0) limits.set_max_spec_bytes(4 << 20);
 }
@@ -89,6 +90,8 @@ void FillDefaults(config::v1::ServerConfig& config) {
   FillLog(*config.mutable_log());
   auto& retention = *config.mutable_retention();
   if (!retention.has_request_ids()) Set(retention.mutable_request_ids(), kDay);
+  if (!retention.has_reservations()) Set(retention.mutable_reservations(), 30 * kDay);
+  if (!retention.has_events()) Set(retention.mutable_events(), kHour);
 }
 
 }  // namespace interlock::server

@@ -236,8 +236,6 @@ void CheckDrops(const config::v1::ServerConfig& config, const Place& root) {
 
 void CheckNotBuilt(const Place& root) {
   for (const char* field : {"streams", "access"}) root.NotBuilt(field);
-  const Place limits = root.Into("limits");
-  for (const char* field : {"max_wait", "lock_delay"}) limits.NotBuilt(field);
   const Place backfills = root.Into("backfills");
   for (const char* field : {"rollback_window", "max_pause", "retire"}) backfills.NotBuilt(field);
   const Place verification = root.Into("verification");
@@ -245,9 +243,7 @@ void CheckNotBuilt(const Place& root) {
     verification.NotBuilt(field);
   }
   const Place retention = root.Into("retention");
-  for (const char* field : {"request_ids", "history", "reservations", "events"}) {
-    retention.NotBuilt(field);
-  }
+  retention.NotBuilt("history");
 }
 
 }  // namespace

@@ -34,8 +34,10 @@
 #include "server/gauges.h"
 #include "server/grpc_listener.h"
 #include "server/ingestion_coordinator.h"
+#include "server/lease_housekeeper.h"
 #include "server/log.h"
 #include "server/metrics.h"
+#include "server/reservation_watch.h"
 #include "server/reservations_service.h"
 #include "server/seen_faults.h"
 #include "server/server_service.h"
@@ -43,6 +45,7 @@
 #include "server/submit_call.h"
 #include "server/unbuilt_services.h"
 #include "server/verify_call.h"
+#include "server/waiting_line.h"
 
 namespace interlock::server {
 namespace {
@@ -50,13 +53,18 @@ namespace {
 // Calls that wait for Druid, at a time.
 constexpr int kThreads = 8;
 
-lease::Limits LeaseLimits(const config::v1::Limits& config) {
+lease::Limits LeaseLimits(const config::v1::ServerConfig& all) {
+  const config::v1::Limits& config = all.limits();
   lease::Limits limits;
   limits.intervals_per_call = config.max_intervals_per_call();
   limits.shortest_ttl = FromProto(config.min_ttl());
   limits.longest_ttl = FromProto(config.max_ttl());
   limits.live_per_holder = config.max_reservations_per_holder();
   limits.live_per_datasource = config.max_reservations_per_datasource();
+  if (config.has_max_interval()) limits.longest_interval = FromProto(config.max_interval());
+  limits.longest_wait = FromProto(config.max_wait());
+  limits.lock_delay = FromProto(config.lock_delay());
+  limits.request_id_kept = FromProto(all.retention().request_ids());
   return limits;
 }
 
@@ -85,8 +93,11 @@ class InterlockServer::Parts {
   void Drain() {
     draining_ = true;
     watcher_->End();
+    reservation_watcher_->End();
+    waiting_line_->End();
     grpc_->Drain(absl::ToChronoMilliseconds(FromProto(config_.listen().drain_timeout())));
     loop_->Stop();
+    lease_housekeeper_->Stop();
   }
 
   std::string address() const { return WithPort(config_.listen().address(), grpc_->port()); }
@@ -173,7 +184,7 @@ class InterlockServer::Parts {
   }
 
   void StartBackfills() {
-    const auto options = BackfillOptions(config_, LeaseLimits(config_.limits()));
+    const auto options = BackfillOptions(config_, LeaseLimits(config_));
     backfills_ = std::make_unique<backfill::Backfills>(*store_, *cluster_, options, changes_,
                                                        [this] { loop_->Wake(); });
     runner_ = std::make_unique<backfill::Runner>(
@@ -205,9 +216,15 @@ class InterlockServer::Parts {
   }
 
   absl::Status Listen() {
-    const lease::Limits limits = LeaseLimits(config_.limits());
+    const lease::Limits limits = LeaseLimits(config_);
     const absl::Duration ttl = FromProto(config_.limits().default_ttl());
-    reserve_ = std::make_unique<ReserveIntervalCall>(*store_, metrics_, limits, ttl);
+    waiting_line_ = std::make_unique<WaitingLine>(*store_);
+    reservation_watcher_ = std::make_unique<ReservationWatcher>(*store_);
+    lease_housekeeper_ = std::make_unique<LeaseHousekeeper>(
+        *store_, LeaseHousekeeper::Kept{FromProto(config_.retention().events()),
+                                        FromProto(config_.retention().reservations()),
+                                        limits.request_id_kept});
+    reserve_ = std::make_unique<ReserveIntervalCall>(*store_, metrics_, *waiting_line_, limits, ttl);
     const VerifySettings verify{FromProto(config_.verification().grace()),
                                 config_.limits().max_partitions_per_call()};
     verify_ = std::make_unique<VerifyCall>(*store_, *cluster_, executor_, seen_, verify);
@@ -218,7 +235,8 @@ class InterlockServer::Parts {
     drops_service_ = std::make_unique<DropsService>(*drops_, executor_);
     coordinator_service_ =
         std::make_unique<IngestionCoordinatorService>(*reserve_, *submit_, *verify_, *drop_call_);
-    reservations_service_ = std::make_unique<ReservationsService>(*store_, limits, ttl);
+    reservations_service_ =
+        std::make_unique<ReservationsService>(*store_, limits, *reservation_watcher_);
     gauges_ = std::make_unique<Gauges>(*store_, *cluster_, executor_, metrics_);
     doctor_ = std::make_unique<Doctor>(*cluster_, clock_, access_);
     server_service_ = std::make_unique<ServerService>(config_, *store_, *cluster_, *doctor_,
@@ -274,6 +292,9 @@ class InterlockServer::Parts {
   SeenFaults seen_{metrics_};
   std::unique_ptr<Gauges> gauges_;
   Executor executor_{kThreads};
+  std::unique_ptr<WaitingLine> waiting_line_;
+  std::unique_ptr<ReservationWatcher> reservation_watcher_;
+  std::unique_ptr<LeaseHousekeeper> lease_housekeeper_;
   std::unique_ptr<ReserveIntervalCall> reserve_;
   std::unique_ptr<VerifyCall> verify_;
   std::unique_ptr<SubmitCall> submit_;

@@ -1,9 +1,13 @@
 #include "server/reservations_service.h"
 
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "lib/lease/events.h"
+#include "lib/lease/waiting.h"
 #include "server/caller.h"
 #include "server/conversions/reservation.h"
 #include "server/conversions/time.h"
@@ -35,23 +39,65 @@ absl::StatusOr<lease::Filter> FilterOf(const v1::ListReservationsRequest& reques
   filter.overlapping = *interval;
   filter.holder = request.holder();
   for (const int state : request.states()) {
+    if (state == v1::Reservation::WAITING) continue;
     filter.states.push_back(FromProto(static_cast<v1::Reservation::State>(state)));
   }
   return filter;
 }
 
+bool Wants(const v1::ListReservationsRequest& request, v1::Reservation::State state) {
+  const auto& states = request.states();
+  return states.empty() || std::find(states.begin(), states.end(), state) != states.end();
+}
+
+// Those in line have no start of their own yet: they come first, by place.
+absl::Status AddWaiters(store::Transaction& tx, const lease::Filter& filter,
+                        v1::ListReservationsResponse* response) {
+  auto line =
+      lease::ListWaiters(tx, filter.datasource, filter.overlapping, filter.holder, kMaxPageSize);
+  if (!line.ok()) return line.status();
+  for (const auto& waiter : *line) ToProto(waiter, tx.now(), response->add_reservations());
+  return absl::OkStatus();
+}
+
+absl::Status AddOthers(store::Transaction& tx, const lease::Filter& filter,
+                       const lease::Limits& limits, v1::ListReservationsResponse* response) {
+  if (filter.datasource.empty()) return absl::OkStatus();
+  const Interval asked = filter.overlapping.value_or(Interval::Eternity());
+  auto others = lease::FindOthers(tx, filter.datasource, {asked}, limits);
+  auto revision = lease::RevisionOf(tx, filter.datasource);
+  if (!others.ok() || !revision.ok()) return others.ok() ? revision.status() : others.status();
+  for (const auto& other : *others) ToProto(other, response->add_others());
+  response->set_revision(*revision);
+  return absl::OkStatus();
+}
+
+absl::Status AddPage(store::Transaction& tx, const v1::ListReservationsRequest& request,
+                     const lease::Filter& filter, int size,
+                     v1::ListReservationsResponse* response) {
+  // Asked for WAITING alone: those were all.
+  if (!request.states().empty() && filter.states.empty()) return absl::OkStatus();
+  auto listed = lease::List(tx, filter, {size, request.page_token()});
+  if (!listed.ok()) return listed.status();
+  for (const auto& reservation : listed->reservations) {
+    ToProto(reservation, tx.now(), response->add_reservations());
+  }
+  response->set_next_page_token(listed->next);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 ReservationsService::ReservationsService(store::Store& store, lease::Limits limits,
-                                         absl::Duration default_ttl)
-    : store_(store), limits_(limits), default_ttl_(default_ttl) {}
+                                         ReservationWatcher& watcher)
+    : store_(store), limits_(std::move(limits)), watcher_(watcher) {}
 
 grpc::ServerUnaryReactor* ReservationsService::RenewReservation(
     grpc::CallbackServerContext* context, const v1::RenewReservationRequest* request,
     v1::RenewReservationResponse* response) {
   auto* reactor = context->DefaultReactor();
   lease::RenewAsync(store_, request->reservation_id(), request->fencing_token(),
-                    request->has_ttl() ? FromProto(request->ttl()) : default_ttl_,
+                    request->has_ttl() ? std::optional(FromProto(request->ttl())) : std::nullopt,
                     CallerOf(*context, "", ""), limits_, Answer(reactor, store_, response));
   return reactor;
 }
@@ -60,28 +106,14 @@ grpc::ServerUnaryReactor* ReservationsService::ReleaseReservation(
     grpc::CallbackServerContext* context, const v1::ReleaseReservationRequest* request,
     v1::ReleaseReservationResponse* response) {
   auto* reactor = context->DefaultReactor();
-  auto answer = Answer(reactor, store_, response);
-  const audit::Caller caller = CallerOf(*context, "", "");
-  if (request->intervals().empty()) {
-    lease::ReleaseAsync(store_, request->reservation_id(), request->fencing_token(), caller,
-                        answer);
-    return reactor;
-  }
-  auto part = FromProto(request->intervals(), "intervals");
+  auto part = FromProto(request->intervals(), "intervals", /*optional=*/true);
   if (!part.ok()) {
     reactor->Finish(ToGrpc(part.status()));
     return reactor;
   }
-  auto result = std::make_shared<absl::StatusOr<lease::Reservation>>(absl::UnknownError(""));
-  store_.WriteAsync(
-      [result, request, caller, intervals = part->intervals](store::Transaction& tx) {
-        *result = lease::ReleaseIntervals(tx, request->reservation_id(), request->fencing_token(),
-                                          intervals, caller);
-        return result->status();
-      },
-      [result, answer](const absl::Status& status) {
-        answer(status.ok() ? *result : absl::StatusOr<lease::Reservation>(status));
-      });
+  lease::ReleaseAsync(store_, request->reservation_id(), request->fencing_token(),
+                      std::move(part->intervals), CallerOf(*context, "", ""),
+                      Answer(reactor, store_, response));
   return reactor;
 }
 
@@ -110,16 +142,23 @@ grpc::ServerUnaryReactor* ReservationsService::ListReservations(
   const int size =
       request->page_size() <= 0 ? kDefaultPageSize : std::min(request->page_size(), kMaxPageSize);
   reactor->Finish(ToGrpc(store_.Read([&](store::Transaction& tx) {
-    auto listed = lease::List(tx, *filter, {size, request->page_token()});
-    if (!listed.ok()) return listed.status();
-    response->clear_reservations();
-    for (const auto& reservation : listed->reservations) {
-      ToProto(reservation, tx.now(), response->add_reservations());
+    response->Clear();
+    if (Wants(*request, v1::Reservation::WAITING) && request->page_token().empty()) {
+      auto status = AddWaiters(tx, *filter, response);
+      if (!status.ok()) return status;
     }
-    response->set_next_page_token(listed->next);
-    return absl::OkStatus();
+    if (request->page_token().empty()) {
+      auto status = AddOthers(tx, *filter, limits_, response);
+      if (!status.ok()) return status;
+    }
+    return AddPage(tx, *request, *filter, size, response);
   })));
   return reactor;
+}
+
+grpc::ServerWriteReactor<v1::WatchReservationsResponse>* ReservationsService::WatchReservations(
+    grpc::CallbackServerContext*, const v1::WatchReservationsRequest* request) {
+  return watcher_.Watch(*request);
 }
 
 grpc::ServerUnaryReactor* ReservationsService::ForceReleaseReservation(

@@ -4,13 +4,14 @@
 #include "interlock/v1/reservations.grpc.pb.h"
 #include "lib/lease/reservations.h"
 #include "lib/store/store.h"
+#include "server/reservation_watch.h"
 
 namespace interlock::server {
 
 class ReservationsService final : public v1::Reservations::CallbackService {
  public:
-  // `store` must outlive the service.
-  ReservationsService(store::Store& store, lease::Limits limits, absl::Duration default_ttl);
+  // Both must outlive the service.
+  ReservationsService(store::Store& store, lease::Limits limits, ReservationWatcher& watcher);
 
   grpc::ServerUnaryReactor* RenewReservation(grpc::CallbackServerContext* context,
                                              const v1::RenewReservationRequest* request,
@@ -24,6 +25,8 @@ class ReservationsService final : public v1::Reservations::CallbackService {
   grpc::ServerUnaryReactor* ListReservations(grpc::CallbackServerContext* context,
                                              const v1::ListReservationsRequest* request,
                                              v1::ListReservationsResponse* response) override;
+  grpc::ServerWriteReactor<v1::WatchReservationsResponse>* WatchReservations(
+      grpc::CallbackServerContext* context, const v1::WatchReservationsRequest* request) override;
   grpc::ServerUnaryReactor* ForceReleaseReservation(
       grpc::CallbackServerContext* context, const v1::ForceReleaseReservationRequest* request,
       v1::ForceReleaseReservationResponse* response) override;
@@ -31,7 +34,7 @@ class ReservationsService final : public v1::Reservations::CallbackService {
  private:
   store::Store& store_;
   const lease::Limits limits_;
-  const absl::Duration default_ttl_;
+  ReservationWatcher& watcher_;
 };
 
 }  // namespace interlock::server

@@ -8,7 +8,6 @@
 #include "server/caller.h"
 #include "server/conversions/reservation.h"
 #include "server/conversions/time.h"
-#include "server/field_not_built.h"
 #include "server/status_conversion.h"
 
 namespace interlock::server {
@@ -19,13 +18,32 @@ std::string ResultOf(const absl::Status& status) {
   return reason.empty() ? absl::StatusCodeToString(status.code()) : reason;
 }
 
+// MISALIGNED, with the aligned intervals around and inside of what was asked.
+absl::Status Misaligned(const Granularity& calendar, const Interval& asked, const Interval& wide) {
+  const auto inside = calendar.Shrink(asked);
+  const std::string would_do =
+      absl::StrCat("ask for ", wide.ToString(),
+                   inside ? absl::StrCat(" or ", inside->ToString()) : std::string(),
+                   ", or set accept_widening to lease the former");
+  const std::string found =
+      absl::StrCat(asked.ToString(), " splits a partition of ", calendar.ToString());
+  Metadata nearest = {{"asked", asked.ToString()}, {"outer", wide.ToString()}};
+  if (inside) nearest["inner"] = inside->ToString();
+  absl::Status status =
+      WithReason(absl::InvalidArgumentError(absl::StrCat("/intervals: ", found, "; ", would_do)),
+                 "MISALIGNED", std::move(nearest));
+  AddFault(status, "/intervals", found, would_do);
+  return status;
+}
+
 }  // namespace
 
-ReserveIntervalCall::ReserveIntervalCall(store::Store& store, Metrics& metrics,
+ReserveIntervalCall::ReserveIntervalCall(store::Store& store, Metrics& metrics, WaitingLine& line,
                                          lease::Limits limits, absl::Duration default_ttl)
     : store_(store),
       metrics_(metrics),
-      limits_(limits),
+      line_(line),
+      limits_(std::move(limits)),
       default_ttl_(default_ttl),
       granted_(metrics.reservation_requests.Add({{"result", "granted"}})) {}
 
@@ -37,8 +55,10 @@ void ReserveIntervalCall::Count(const absl::Status& status) {
 absl::StatusOr<lease::ReserveRequest> ReserveIntervalCall::Validate(
     const grpc::CallbackServerContext& context, const v1::ReserveIntervalRequest& request,
     v1::ReserveIntervalResponse& response) const {
-  if (request.has_wait() && FromProto(request.wait()) > absl::ZeroDuration())
-    return FieldNotBuilt("wait");
+  const absl::Duration wait = FromProto(request.wait());
+  if (wait < absl::ZeroDuration()) {
+    return InvalidField("/wait", "it is below zero", "leave it out, or give a time to wait");
+  }
   auto read = FromProto(request.intervals(), "intervals");
   if (!read.ok()) return read.status();
   lease::ReserveRequest reserve;
@@ -52,6 +72,7 @@ absl::StatusOr<lease::ReserveRequest> ReserveIntervalCall::Validate(
   reserve.request_id = request.request_id();
   reserve.labels.insert(request.labels().begin(), request.labels().end());
   reserve.skip_held = request.skip_held();
+  reserve.wait = wait;
   for (auto& reading : read->readings) *response.add_readings() = std::move(reading);
   if (!request.has_segment_granularity()) {
     if (request.accept_widening()) {
@@ -66,10 +87,7 @@ absl::StatusOr<lease::ReserveRequest> ReserveIntervalCall::Validate(
   for (auto& interval : reserve.intervals) {
     if (calendar->Aligned(interval)) continue;
     const Interval wide = calendar->Widen(interval);
-    if (!request.accept_widening()) {
-      return InvalidField("/intervals", absl::StrCat(interval.ToString(), " splits a partition"),
-                          absl::StrCat("ask for ", wide.ToString(), ", or set accept_widening"));
-    }
+    if (!request.accept_widening()) return Misaligned(*calendar, interval, wide);
     interval = wide;
   }
   return reserve;
@@ -78,32 +96,46 @@ absl::StatusOr<lease::ReserveRequest> ReserveIntervalCall::Validate(
 grpc::ServerUnaryReactor* ReserveIntervalCall::Call(grpc::CallbackServerContext* context,
                                                     const v1::ReserveIntervalRequest* request,
                                                     v1::ReserveIntervalResponse* response) {
-  auto* reactor = context->DefaultReactor();
   const auto begun = std::chrono::steady_clock::now();
   auto reserve = Validate(*context, *request, *response);
   if (!reserve.ok()) {
     Count(reserve.status());
+    auto* reactor = context->DefaultReactor();
     reactor->Finish(ToGrpc(reserve.status()));
     return reactor;
   }
   if (request->validate_only()) {
+    auto* reactor = context->DefaultReactor();
     Plan(*reserve, reactor, response);
     return reactor;
   }
-  lease::ReserveAsync(
-      store_, *std::move(reserve), CallerOf(*context, request->request_id(), request->reason()),
-      limits_, [this, reactor, response, begun](absl::StatusOr<lease::Grant> grant) {
-        if (grant.ok()) {
-          ToProto(grant->reservation, store_.Now(), response->mutable_reservation());
-          for (const auto& held : grant->skipped) ToProto(held, response->add_skipped());
-          response->set_attached(grant->repeated);
-        }
-        const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begun;
-        metrics_.reservation_latency_seconds.Observe(taken.count());
-        Count(grant.status());
-        reactor->Finish(ToGrpc(grant.status()));
-      });
+  audit::Caller caller = CallerOf(*context, request->request_id(), request->reason());
+  if (reserve->wait > absl::ZeroDuration()) {
+    return line_.Serve(*std::move(reserve), std::move(caller), limits_,
+                       [this, response, begun](const absl::StatusOr<lease::Grant>& grant) {
+                         Tell(grant, begun, response);
+                       });
+  }
+  auto* reactor = context->DefaultReactor();
+  lease::ReserveAsync(store_, *std::move(reserve), std::move(caller), limits_,
+                      [this, reactor, response, begun](const absl::StatusOr<lease::Grant>& grant) {
+                        Tell(grant, begun, response);
+                        reactor->Finish(ToGrpc(grant.status()));
+                      });
   return reactor;
+}
+
+void ReserveIntervalCall::Tell(const absl::StatusOr<lease::Grant>& grant,
+                               std::chrono::steady_clock::time_point begun,
+                               v1::ReserveIntervalResponse* response) {
+  if (grant.ok()) {
+    ToProto(grant->reservation, store_.Now(), response->mutable_reservation());
+    for (const auto& held : grant->skipped) ToProto(held, response->add_skipped());
+    response->set_attached(grant->repeated);
+  }
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begun;
+  metrics_.reservation_latency_seconds.Observe(taken.count());
+  Count(grant.status());
 }
 
 // What would be granted and what would not, with nothing stored.
@@ -111,10 +143,13 @@ void ReserveIntervalCall::Plan(const lease::ReserveRequest& request,
                                grpc::ServerUnaryReactor* reactor,
                                v1::ReserveIntervalResponse* response) {
   reactor->Finish(ToGrpc(store_.Read([&](store::Transaction& tx) {
-    auto held = lease::FindHeld(tx, request.datasource, request.mode, request.intervals);
-    if (!held.ok()) return held.status();
+    auto planned = lease::Plan(tx, request, limits_);
+    if (!planned.ok()) return planned.status();
     response->clear_skipped();
-    for (const auto& part : *held) ToProto(part, response->add_skipped());
+    for (const auto& part : planned->skipped) ToProto(part, response->add_skipped());
+    response->clear_reservation();
+    if (planned->reservation.intervals.empty()) return absl::OkStatus();
+    ToProto(planned->reservation, tx.now(), response->mutable_reservation());
     return absl::OkStatus();
   })));
 }

@@ -1,20 +1,23 @@
 // IngestionCoordinator.ReserveInterval: from the wire to the lease table and back.
 #pragma once
 
+#include <chrono>
+
 #include "grpcpp/server_context.h"
 #include "grpcpp/support/server_callback.h"
 #include "interlock/v1/ingestion_coordinator.pb.h"
 #include "lib/lease/reservations.h"
 #include "lib/store/store.h"
 #include "server/metrics.h"
+#include "server/waiting_line.h"
 
 namespace interlock::server {
 
 class ReserveIntervalCall {
  public:
-  // `store` and `metrics` must outlive it.
-  ReserveIntervalCall(store::Store& store, Metrics& metrics, lease::Limits limits,
-                      absl::Duration default_ttl);
+  // `store`, `metrics` and `line` must outlive it.
+  ReserveIntervalCall(store::Store& store, Metrics& metrics, WaitingLine& line,
+                      lease::Limits limits, absl::Duration default_ttl);
 
   grpc::ServerUnaryReactor* Call(grpc::CallbackServerContext* context,
                                  const v1::ReserveIntervalRequest* request,
@@ -27,10 +30,14 @@ class ReserveIntervalCall {
   void Plan(const lease::ReserveRequest& request, grpc::ServerUnaryReactor* reactor,
             v1::ReserveIntervalResponse* response);
 
+  // Fills the reply, and counts.
+  void Tell(const absl::StatusOr<lease::Grant>& grant, std::chrono::steady_clock::time_point begun,
+            v1::ReserveIntervalResponse* response);
   void Count(const absl::Status& status);
 
   store::Store& store_;
   Metrics& metrics_;
+  WaitingLine& line_;
   const lease::Limits limits_;
   const absl::Duration default_ttl_;
   prometheus::Counter& granted_;  // held: a look-up by labels costs more than a grant's rest

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "lib/backfill/rows.h"
+#include "lib/lease/loans.h"
 #include "lib/lease/reservations.h"
 
 namespace interlock::backfill {
@@ -15,6 +16,8 @@ constexpr size_t kMaxPurposeBytes = 256;
 audit::Caller Own(const Backfill& backfill) {
   return {"interlock", "", absl::StrCat("goes on with ", backfill.id)};
 }
+
+std::string LinkOf(const Backfill& backfill) { return absl::StrCat("backfills/", backfill.id); }
 
 std::string PinId(const std::string& task_id, size_t interval) {
   return interval == 0 ? task_id : absl::StrCat(task_id, "/", interval);
@@ -74,6 +77,7 @@ absl::StatusOr<lease::Grant> TakeTime(store::Transaction& tx, Backfill& backfill
   request.holder = LeaseHolder(backfill);
   request.purpose = backfill.purpose.substr(0, kMaxPurposeBytes);
   request.request_id = absl::StrCat(backfill.id, "/", backfill.reservations);
+  request.link = LinkOf(backfill);
   request.skip_held = backfill.skip_held;
   if (backfill.skip_held) request.partitions = ParseGranularity(backfill.granularity_json);
   lease::Limits limits = options.lease_limits;
@@ -89,14 +93,17 @@ absl::StatusOr<lease::Grant> TakeTime(store::Transaction& tx, Backfill& backfill
 }
 
 absl::Status BorrowTime(store::Transaction& tx, Backfill& backfill) {
-  for (const Interval& interval : backfill.intervals) {
-    absl::Status status = lease::CheckToken(tx, backfill.reservation_id, backfill.token,
-                                            backfill.datasource, interval);
-    if (!status.ok()) return status;
-  }
+  absl::Status status = lease::Lend(tx, backfill.reservation_id, backfill.token,
+                                    backfill.datasource, LinkOf(backfill), backfill.intervals);
+  if (!status.ok()) return status;
   backfill.lent = true;
   backfill.renew = tx.now();  // it may be about to end
   return absl::OkStatus();
+}
+
+absl::Status ReturnTime(store::Transaction& tx, const Backfill& backfill) {
+  if (!backfill.lent || backfill.reservation_id.empty()) return absl::OkStatus();
+  return lease::Return(tx, backfill.reservation_id, LinkOf(backfill), Own(backfill));
 }
 
 absl::Status KeepTime(store::Transaction& tx, Backfill& backfill, const Options& options) {

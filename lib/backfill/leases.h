@@ -25,8 +25,11 @@ std::string LeaseHolder(const Backfill& backfill);
 absl::StatusOr<lease::Grant> TakeTime(store::Transaction& tx, Backfill& backfill,
                                       const std::vector<Interval>& intervals,
                                       const Options& options, const audit::Caller& caller);
-// Acts under the caller's reservation, which must hold all intervals.
+// Acts under the caller's reservation, which must hold all intervals. Where the caller
+// releases it before the backfill is over, the backfill keeps it until then.
 absl::Status BorrowTime(store::Transaction& tx, Backfill& backfill);
+// The backfill is over: what was borrowed goes back. Twice is no error.
+absl::Status ReturnTime(store::Transaction& tx, const Backfill& backfill);
 
 // Renews what the backfill's unfinished units hold, when that is due, and puts units whose
 // lease has ended back to PENDING (those with an open attempt stay: it is pinned).

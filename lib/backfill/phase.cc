@@ -1,6 +1,7 @@
 // Where the whole backfill stands, told from its units.
 #include "absl/strings/str_cat.h"
 #include "lib/backfill/backfills.h"
+#include "lib/backfill/leases.h"
 
 namespace interlock::backfill {
 namespace {
@@ -79,6 +80,7 @@ absl::StatusOr<bool> UpdatePhase(store::Transaction& tx, Backfill& backfill) {
     backfill.ended = tx.now();
   }
   absl::Status status = UpdateBackfill(tx, backfill);
+  if (status.ok() && ended) status = ReturnTime(tx, backfill);
   if (!status.ok()) return status;
   return idle;
 }

@@ -2,15 +2,18 @@
 #include <utility>
 
 #include "lib/lease/reservations.h"
+#include "lib/lease/tables.h"
+#include "lib/lease/waiting.h"
 
 namespace interlock::lease {
 namespace {
 
 // Writes `body`, which gives a T, and answers with it once it is durable.
 template <class T, class Body>
-void WriteFor(store::Store& store, Done<T> done, Body body) {
+void WriteFor(store::Store& store, std::vector<std::string> locks, Done<T> done, Body body) {
   auto result = std::make_shared<absl::StatusOr<T>>(absl::UnknownError("not run"));
-  store.WriteAsync(
+  store.WriteLockedAsync(
+      std::move(locks),
       [result, body = std::move(body)](store::Transaction& tx) {
         *result = body(tx);
         return result->status();
@@ -28,30 +31,49 @@ void WriteFor(store::Store& store, Done<T> done, Body body) {
 
 void ReserveAsync(store::Store& store, ReserveRequest request, audit::Caller caller, Limits limits,
                   Done<Grant> done) {
-  WriteFor<Grant>(store, std::move(done),
+  std::vector<std::string> locks = {LockOf(request.datasource)};
+  WriteFor<Grant>(store, std::move(locks), std::move(done),
                   [request = std::move(request), caller = std::move(caller), limits](
                       store::Transaction& tx) { return Reserve(tx, request, caller, limits); });
 }
 
-void RenewAsync(store::Store& store, std::string id, int64_t token, absl::Duration ttl,
-                audit::Caller caller, Limits limits, Done<Reservation> done) {
-  WriteFor<Reservation>(
-      store, std::move(done),
-      [id = std::move(id), token, ttl, caller = std::move(caller), limits](store::Transaction& tx) {
-        return Renew(tx, id, token, ttl, caller, limits);
-      });
+void WaitOnAsync(store::Store& store, ReserveRequest request, Waiting place, audit::Caller caller,
+                 Limits limits, Done<Grant> done) {
+  std::vector<std::string> locks = {LockOf(request.datasource)};
+  WriteFor<Grant>(
+      store, std::move(locks), std::move(done),
+      [request = std::move(request), place = std::move(place), caller = std::move(caller),
+       limits](store::Transaction& tx) { return WaitOn(tx, request, place, caller, limits); });
 }
 
-void ReleaseAsync(store::Store& store, std::string id, int64_t token, audit::Caller caller,
-                  Done<Reservation> done) {
-  WriteFor<Reservation>(store, std::move(done),
-                        [id = std::move(id), token, caller = std::move(caller)](
-                            store::Transaction& tx) { return Release(tx, id, token, caller); });
+void RenewAsync(store::Store& store, std::string id, int64_t token,
+                std::optional<absl::Duration> ttl, audit::Caller caller, Limits limits,
+                Done<Reservation> done) {
+  WriteFor<Reservation>(store, {}, std::move(done),
+                        [id = std::move(id), token, ttl, caller = std::move(caller),
+                         limits](store::Transaction& tx) -> absl::StatusOr<Reservation> {
+                          absl::Status status = CheckHolder(tx, id, caller.identity);
+                          if (!status.ok()) return status;
+                          return Renew(tx, id, token, ttl, caller, limits);
+                        });
+}
+
+void ReleaseAsync(store::Store& store, std::string id, int64_t token,
+                  std::vector<Interval> intervals, audit::Caller caller, Done<Reservation> done) {
+  WriteFor<Reservation>(
+      store, {}, std::move(done),
+      [id = std::move(id), token, intervals = std::move(intervals),
+       caller = std::move(caller)](store::Transaction& tx) -> absl::StatusOr<Reservation> {
+        absl::Status status = CheckHolder(tx, id, caller.identity);
+        if (!status.ok()) return status;
+        return intervals.empty() ? Release(tx, id, token, caller)
+                                 : ReleaseIntervals(tx, id, token, intervals, caller);
+      });
 }
 
 void ForceReleaseAsync(store::Store& store, std::string id, audit::Caller caller,
                        Done<Reservation> done) {
-  WriteFor<Reservation>(store, std::move(done),
+  WriteFor<Reservation>(store, {}, std::move(done),
                         [id = std::move(id), caller = std::move(caller)](store::Transaction& tx) {
                           return ForceRelease(tx, id, caller);
                         });

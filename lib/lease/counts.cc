@@ -29,6 +29,12 @@ absl::StatusOr<std::vector<ReservationCount>> CountBlocking(store::Transaction& 
                " AND p.token = r.token) GROUP BY d.name, r.mode",
                {tx.now()}, "ORPHANED", counts);
   if (!status.ok()) return status;
+  status = Add(tx,
+               "SELECT d.name, w.mode, COUNT(*) FROM lease_waiter w"
+               " JOIN lease_datasource d ON d.number = w.datasource"
+               " WHERE w.alive_until_ms > :now GROUP BY d.name, w.mode",
+               {tx.now()}, "WAITING", counts);
+  if (!status.ok()) return status;
   return counts;
 }
 

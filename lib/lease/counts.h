@@ -14,7 +14,7 @@ namespace interlock::lease {
 struct ReservationCount {
   std::string datasource;
   std::string mode;   // "REPLACE", "APPEND"
-  std::string state;  // "ACTIVE", "ORPHANED"
+  std::string state;  // "ACTIVE", "ORPHANED", "WAITING"
   int64_t count = 0;
 };
 

@@ -21,15 +21,15 @@ struct Later {
 absl::StatusOr<std::optional<Later>> LaterGrant(store::Transaction& tx, const Stored& stored,
                                                 const Reservation& reservation) {
   constexpr int64_t kEnoughHeld = 100;
-  // Both modes count, whatever the datasource's row says: it is not at hand.
-  const DatasourceRow datasource{stored.key.datasource, stored.key.token, true};
+  absl::StatusOr<DatasourceRow> datasource = ReadDatasource(tx, stored.key.datasource);
+  if (!datasource.ok()) return datasource.status();
   std::vector<Interval> granted = reservation.intervals;
   granted.insert(granted.end(), reservation.released.begin(), reservation.released.end());
   absl::StatusOr<Overlaps> overlaps =
-      FindOverlaps(tx, datasource, reservation.mode, Condense(std::move(granted)), kEnoughHeld);
+      FindOverlaps(tx, *datasource, reservation.mode, Condense(std::move(granted)), kEnoughHeld);
   if (!overlaps.ok()) return overlaps.status();
   for (size_t i = 0; i < overlaps->held.size(); ++i) {
-    if (overlaps->tokens[i] > stored.key.token) {
+    if (overlaps->tokens[i] > stored.key.token && overlaps->held[i].by != HeldBy::kLockDelay) {
       return Later{overlaps->held[i], overlaps->tokens[i]};
     }
   }

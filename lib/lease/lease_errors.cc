@@ -13,34 +13,70 @@ namespace {
 // Holders named one by one in an error; beyond it their number is said.
 constexpr size_t kMostBlockers = 20;
 
-std::string Describe(const Held& held) {
-  std::string text = absl::StrCat("held by ", held.holder);
+std::string ByWhom(const Held& held) {
+  std::string text = held.holder;
   if (!held.purpose.empty()) absl::StrAppend(&text, " (", held.purpose, ")");
   absl::StrAppend(&text, " since ", held.since.ToString());
-  if (!held.orphaned) {
-    return absl::StrCat(text, " until ", held.until.ToString(), ", reservation ",
-                        held.reservation_id);
-  }
-  return absl::StrCat(text, ", reservation ", held.reservation_id, ", which ended, but its work ",
-                      held.work_id, held.link.empty() ? "" : absl::StrCat(" (", held.link, ")"),
-                      " is not settled: it blocks until that is proven or abandoned");
+  return text;
 }
 
-Metadata DetailsOf(const std::vector<Held>& all) {
-  const Held& held = all.front();
+std::string Describe(const Held& held) {
+  switch (held.by) {
+    case HeldBy::kReservation:
+      return absl::StrCat("held by ", ByWhom(held), " until ", held.until.ToString(),
+                          ", reservation ", held.reservation_id,
+                          held.link.empty() ? "" : absl::StrCat(" (", held.link, ")"));
+    case HeldBy::kOrphan:
+      return absl::StrCat("held by ", ByWhom(held), ", reservation ", held.reservation_id,
+                          ", which ended, but its work ", held.work_id,
+                          held.link.empty() ? "" : absl::StrCat(" (", held.link, ")"),
+                          " is not settled: it blocks until that is proven or abandoned");
+    case HeldBy::kLockDelay:
+      return absl::StrCat("free from ", held.until.ToString(), " on: reservation ",
+                          held.reservation_id, " of ", held.holder,
+                          " expired, and its holder may not have noticed");
+    case HeldBy::kWaiter:
+      return absl::StrCat("waited for by ", ByWhom(held), ", request ", held.reservation_id,
+                          ", which came before");
+    case HeldBy::kTail:
+    case HeldBy::kSeal:
+    case HeldBy::kDrop:
+      break;
+  }
+  return absl::StrCat("barred: ", held.message,
+                      held.remedy.empty() ? "" : absl::StrCat("; ", held.remedy));
+}
+
+std::string TypeOf(const Held& held) {
+  switch (held.by) {
+    case HeldBy::kReservation:
+      return "HELD";
+    case HeldBy::kOrphan:
+      return "ORPHANED";
+    case HeldBy::kLockDelay:
+      return "LOCK_DELAY";
+    case HeldBy::kWaiter:
+      return "BEHIND_WAITER";
+    case HeldBy::kTail:
+    case HeldBy::kSeal:
+    case HeldBy::kDrop:
+      break;
+  }
+  return held.reason;
+}
+
+Metadata DetailsOf(const Held& held, size_t count) {
   Metadata details = {{"reservation", held.reservation_id},
                       {"holder", held.holder},
                       {"purpose", held.purpose},
                       {"mode", std::string(NameOf(held.mode))},
                       {"since", held.since.ToString()},
-                      {"until", held.until.ToString()},
                       {"interval", held.interval.ToString()},
                       {"orphaned", held.orphaned ? "true" : "false"},
-                      {"count", absl::StrCat(all.size())}};
-  if (held.orphaned) {
-    details["work"] = held.work_id;
-    details["link"] = held.link;
-  }
+                      {"count", absl::StrCat(count)}};
+  if (held.until != Instant::kMax) details["until"] = held.until.ToString();
+  if (held.orphaned) details["work"] = held.work_id;
+  if (!held.link.empty()) details["link"] = held.link;
   return details;
 }
 
@@ -48,7 +84,7 @@ Metadata DetailsOf(const std::vector<Held>& all) {
 std::optional<absl::Duration> Wait(const std::vector<Held>& all, Instant now) {
   absl::Duration longest = absl::ZeroDuration();
   for (const Held& held : all) {
-    if (held.orphaned) return std::nullopt;
+    if (held.orphaned || held.until == Instant::kMax) return std::nullopt;
     longest = std::max(longest, held.until - now);
   }
   return longest;
@@ -69,16 +105,19 @@ absl::Status Lost(const Reservation& reservation, absl::string_view reason, absl
 
 }  // namespace
 
-absl::Status HeldError(const std::string& datasource, const std::vector<Held>& held, Instant now) {
-  const std::string first = absl::StrCat(datasource, " ", held.front().interval.ToString(), " is ",
-                                         Describe(held.front()));
-  const std::string more =
+absl::Status HeldError(const std::string& datasource, const std::string& reason, const Held& lead,
+                       const std::vector<Held>& held, Metadata more, Instant now) {
+  const std::string first =
+      absl::StrCat(datasource, " ", lead.interval.ToString(), " is ", Describe(lead));
+  const std::string others =
       held.size() > 1 ? absl::StrCat("; and ", held.size() - 1, " more") : std::string();
+  Metadata details = DetailsOf(lead, held.size());
+  details.merge(more);
   absl::Status status =
-      WithReason(absl::FailedPreconditionError(first + more), "HELD", DetailsOf(held));
+      WithReason(absl::FailedPreconditionError(first + others), reason, std::move(details));
   for (size_t i = 0; i < held.size() && i < kMostBlockers; ++i) {
-    AddBlocker(status, held[i].orphaned ? "ORPHANED" : "HELD",
-               absl::StrCat(datasource, "/", held[i].interval.ToString()), Describe(held[i]));
+    AddBlocker(status, TypeOf(held[i]), absl::StrCat(datasource, "/", held[i].interval.ToString()),
+               Describe(held[i]));
   }
   const std::optional<absl::Duration> wait = Wait(held, now);
   return wait.has_value() ? WithRetryAfter(std::move(status), absl::ToChronoMilliseconds(*wait))
@@ -205,6 +244,44 @@ absl::Status ReasonRequired(absl::string_view what_for) {
   return WithReason(absl::InvalidArgumentError(
                         absl::StrCat("say why: ", what_for, " needs a reason, which is kept")),
                     "REASON_REQUIRED");
+}
+
+absl::Status NotTheHolder(const Reservation& reservation, absl::string_view identity) {
+  return WithReason(
+      absl::PermissionDeniedError(absl::StrCat("reservation ", reservation.id, " is held by ",
+                                               reservation.holder, ", not by ", identity)),
+      "NOT_THE_HOLDER", {{"reservation", reservation.id}, {"holder", reservation.holder}});
+}
+
+absl::Status RequestIdInvalid(size_t length) {
+  absl::Status status = WithReason(
+      absl::InvalidArgumentError("the request id is no id: 1 to 128 printable ASCII characters"),
+      "REQUEST_ID_INVALID");
+  AddFault(status, "/request_id",
+           absl::StrCat("it has ", length, " bytes, or some that don't print"),
+           "1 to 128 printable ASCII characters");
+  return status;
+}
+
+absl::Status RevisionTooOld(int64_t asked, int64_t oldest) {
+  return WithReason(
+      absl::OutOfRangeError(absl::StrCat("what happened after revision ", asked,
+                                         " is not known any more, only what did after ", oldest,
+                                         ": list, then watch from the list's revision")),
+      "REVISION_TOO_OLD", {{"asked", absl::StrCat(asked)}, {"oldest", absl::StrCat(oldest)}});
+}
+
+absl::Status WaitTakenOver(absl::string_view waiter_id) {
+  return WithReason(absl::AbortedError(absl::StrCat("another call with this request id waits at ",
+                                                    waiter_id, " now")),
+                    "WAIT_TAKEN_OVER", {{"waiter", std::string(waiter_id)}});
+}
+
+absl::Status WaitEnded(absl::string_view waiter_id) {
+  return WithReason(
+      absl::AbortedError(absl::StrCat("the place in line ", waiter_id,
+                                      " is gone: an admin or another call ended the wait")),
+      "WAIT_ENDED", {{"waiter", std::string(waiter_id)}});
 }
 
 absl::Status BadPageToken(absl::string_view token) {

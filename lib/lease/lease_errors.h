@@ -8,11 +8,14 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "lib/lease/reservation.h"
+#include "lib/time/status_reason.h"
 
 namespace interlock::lease {
 
-// FAILED_PRECONDITION, HELD. `held` is not empty.
-absl::Status HeldError(const std::string& datasource, const std::vector<Held>& held, Instant now);
+// FAILED_PRECONDITION with `reason`, a Blocker for each of `held`, and the details of
+// `lead`, which is one of them, as metadata, with `more`.
+absl::Status HeldError(const std::string& datasource, const std::string& reason, const Held& lead,
+                       const std::vector<Held>& held, Metadata more, Instant now);
 // INVALID_ARGUMENT, REQUEST_ID_REUSED
 absl::Status RequestIdReused(absl::string_view request_id, absl::string_view reservation_id,
                              const std::vector<std::string>& differences);
@@ -42,6 +45,15 @@ absl::Status WorkPinnedElsewhere(absl::string_view work_id, absl::string_view re
 absl::Status UnknownWork(absl::string_view work_id);
 // INVALID_ARGUMENT, REASON_REQUIRED
 absl::Status ReasonRequired(absl::string_view what_for);
+// PERMISSION_DENIED, NOT_THE_HOLDER
+absl::Status NotTheHolder(const Reservation& reservation, absl::string_view identity);
+// INVALID_ARGUMENT, REQUEST_ID_INVALID
+absl::Status RequestIdInvalid(size_t length);
+// OUT_OF_RANGE, REVISION_TOO_OLD
+absl::Status RevisionTooOld(int64_t asked, int64_t oldest);
+// ABORTED: WAIT_TAKEN_OVER, WAIT_ENDED
+absl::Status WaitTakenOver(absl::string_view waiter_id);
+absl::Status WaitEnded(absl::string_view waiter_id);
 // INVALID_ARGUMENT, BAD_PAGE_TOKEN
 absl::Status BadPageToken(absl::string_view token);
 

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "lib/lease/lease_errors.h"
+#include "lib/lease/request.h"
 #include "lib/lease/reservations.h"
 #include "lib/lease/tables.h"
 #include "lib/time/interval_set.h"
@@ -35,7 +36,7 @@ absl::StatusOr<Place> ParsePlace(const std::string& token, Place start) {
 }
 
 bool Matches(const Filter& filter, const Reservation& reservation) {
-  if (!filter.holder.empty() && filter.holder != reservation.holder) return false;
+  if (!IsAtOrBelow(reservation.holder, filter.holder)) return false;
   if (filter.states.empty()) {
     return reservation.state == State::kActive || reservation.state == State::kOrphaned;
   }
@@ -45,7 +46,7 @@ bool Matches(const Filter& filter, const Reservation& reservation) {
 
 // A row that can't match, told without reading its intervals and pins.
 bool MayMatch(const Filter& filter, const Stored& stored) {
-  if (!filter.holder.empty() && filter.holder != stored.reservation.holder) return false;
+  if (!IsAtOrBelow(stored.reservation.holder, filter.holder)) return false;
   return stored.live || !filter.states.empty();
 }
 
@@ -88,8 +89,9 @@ absl::StatusOr<Place> FirstPlace(store::Transaction& tx, const DatasourceRow& da
   if (!datasource.has_appends) return Place{start.millis(), 0};
   rows = tx.Query(
       "SELECT MIN(start_ms) FROM lease_interval WHERE datasource = :datasource"
-      " AND mode = 'APPEND' AND live = 1 AND end_ms > :start",
-      {datasource.number, interval.start()});
+      " AND mode = 'APPEND' AND live = 1 AND start_ms > :earliest AND end_ms > :start",
+      {datasource.number, interval.start() - datasource.longest_append - absl::Milliseconds(1),
+       interval.start()});
   if (!rows.ok()) return rows.status();
   return Place{std::min(start, rows->front().MaybeAt(0).value_or(start)).millis(), 0};
 }
@@ -139,7 +141,7 @@ bool IsFirstOverlap(const Reservation& reservation, const Interval& asked, int64
 
 absl::StatusOr<Listed> ListOverlapping(store::Transaction& tx, const Filter& filter,
                                        const Page& page, const DatasourceRow& datasource) {
-  const Interval& asked = *filter.overlapping;
+  const Interval& asked = filter.overlapping.value_or(Interval::Eternity());
   absl::StatusOr<Place> first = FirstPlace(tx, datasource, asked);
   if (!first.ok()) return first.status();
   absl::StatusOr<Place> place = ParsePlace(page.token, *first);
@@ -180,7 +182,10 @@ absl::StatusOr<Listed> List(store::Transaction& tx, const Filter& filter, const 
   absl::StatusOr<std::optional<DatasourceRow>> datasource = FindDatasource(tx, filter.datasource);
   if (!datasource.ok()) return datasource.status();
   if (!datasource->has_value()) return Listed();
-  if (filter.overlapping.has_value()) return ListOverlapping(tx, filter, page, **datasource);
+  // What blocks is listed by its start, which the index of live rows gives.
+  if (filter.overlapping.has_value() || filter.states.empty()) {
+    return ListOverlapping(tx, filter, page, **datasource);
+  }
   return ListInOrder(tx, filter, page, (*datasource)->number);
 }
 

@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "lib/lease/events.h"
+#include "lib/lease/loans.h"
 #include "lib/time/interval_set.h"
 
 namespace interlock::lease {
@@ -31,15 +33,17 @@ absl::StatusOr<std::optional<LiveRow>> LastBefore(store::Transaction& tx, int64_
   return LiveRow{*interval, row.Int(2)};
 }
 
-// Live APPEND rows overlap each other, so all that start before the end are looked at, the
-// latest first.
+// Live APPEND rows overlap each other, so all that start before the end, and no earlier than
+// the longest of them could, are looked at, the latest first.
 absl::StatusOr<std::vector<LiveRow>> Appends(store::Transaction& tx, int64_t datasource,
-                                             const Interval& asked, int64_t most) {
+                                             const Interval& asked, absl::Duration longest,
+                                             int64_t most) {
   absl::StatusOr<store::Rows> rows = tx.Query(
       "SELECT start_ms, end_ms, token FROM lease_interval WHERE datasource = :datasource"
-      " AND mode = 'APPEND' AND live = 1 AND start_ms < :end AND end_ms > :start"
-      " ORDER BY start_ms DESC LIMIT :most",
-      {datasource, asked.end(), asked.start(), most});
+      " AND mode = 'APPEND' AND live = 1 AND start_ms < :end AND start_ms > :earliest"
+      " AND end_ms > :start ORDER BY start_ms DESC LIMIT :most",
+      {datasource, asked.end(), asked.start() - longest - absl::Milliseconds(1), asked.start(),
+       most});
   if (!rows.ok()) return rows.status();
   std::vector<LiveRow> found;
   for (const store::Row& row : *rows) {
@@ -69,9 +73,9 @@ class Finder {
     return absl::OkStatus();
   }
 
-  absl::Status FindAppends(const Interval& asked) {
+  absl::Status FindAppends(const Interval& asked, absl::Duration longest) {
     // Lapsed rows are among them: look at all, or a live one behind them is missed.
-    absl::StatusOr<std::vector<LiveRow>> rows = Appends(tx_, datasource_, asked, kAllRows);
+    absl::StatusOr<std::vector<LiveRow>> rows = Appends(tx_, datasource_, asked, longest, kAllRows);
     if (!rows.ok()) return rows.status();
     for (const LiveRow& row : *rows) {
       if (Full()) break;
@@ -91,7 +95,7 @@ class Finder {
       overlaps.tokens.push_back(found.token);
     }
     for (const auto& [token, holder] : holders_) {
-      if (!holder.active) overlaps.lapsed.push_back({datasource_, token});
+      if (!holder.active && !holder.delayed) overlaps.lapsed.push_back({datasource_, token});
     }
     return overlaps;
   }
@@ -101,7 +105,8 @@ class Finder {
   struct Holder {
     Reservation reservation;
     bool active = false;
-    std::vector<Pin> pins;  // of one that is not active
+    std::optional<Instant> delayed;  // of one that has expired: till when nobody has its time
+    std::vector<Pin> pins;           // of one that is not active
   };
   struct Found {
     Held held;
@@ -118,6 +123,12 @@ class Finder {
     if (!stored->has_value()) return absl::InternalError("an interval without a reservation");
     Holder holder;
     holder.active = IsActive(**stored, tx_.now());
+    holder.delayed = DelayedUntil(**stored, tx_.now());
+    if ((*stored)->has_loans) {
+      absl::StatusOr<std::vector<Loan>> loans = LoansOf(tx_, {datasource_, token});
+      if (!loans.ok()) return loans.status();
+      for (const Loan& loan : *loans) (*stored)->reservation.links.push_back(loan.link);
+    }
     holder.reservation = std::move((*stored)->reservation);
     if (!holder.active) {
       absl::StatusOr<std::vector<Pin>> pins = PinsOf(tx_, {datasource_, token});
@@ -139,6 +150,11 @@ class Finder {
       const std::optional<Interval> pinned = pin.interval.Intersect(there);
       if (pinned.has_value()) Add((*holder)->reservation, row.token, *pinned, &pin);
     }
+    if ((*holder)->delayed) {
+      Add((*holder)->reservation, row.token, there, nullptr);
+      found_.back().held.by = HeldBy::kLockDelay;
+      found_.back().held.until = *(*holder)->delayed;
+    }
     return absl::OkStatus();
   }
 
@@ -151,7 +167,10 @@ class Finder {
     held.mode = reservation.mode;
     held.since = reservation.created;
     held.until = reservation.deadline;
+    held.calendar = reservation.calendar;
+    if (!reservation.links.empty()) held.link = reservation.links.back();
     if (pin != nullptr) {
+      held.by = HeldBy::kOrphan;
       held.orphaned = true;
       held.work_id = pin->work_id;
       held.link = pin->link;
@@ -175,7 +194,7 @@ absl::StatusOr<Overlaps> FindOverlaps(store::Transaction& tx, const DatasourceRo
   for (const Interval& asked : intervals) {
     absl::Status status = finder.FindReplaces(asked);
     if (status.ok() && mode == Mode::kReplace && datasource.has_appends) {
-      status = finder.FindAppends(asked);
+      status = finder.FindAppends(asked, datasource.longest_append);
     }
     if (!status.ok()) return status;
   }
@@ -190,13 +209,19 @@ absl::Status Clear(store::Transaction& tx, const Key& key) {
   }
   absl::StatusOr<std::vector<Pin>> pins = PinsOf(tx, key);
   if (!pins.ok()) return pins.status();
-  absl::Status status;
+  const Instant deadline = (*stored)->reservation.deadline;
   if ((*stored)->reservation.state == State::kActive) {
-    status = SetEnded(tx, key, State::kExpired, (*stored)->reservation.deadline);
+    absl::StatusOr<int64_t> revision =
+        Append(tx, key, pins->empty() ? EventKind::kExpired : EventKind::kOrphaned, deadline,
+               pins->empty() ? State::kExpired : State::kOrphaned, deadline);
+    if (!revision.ok()) return revision.status();
+    absl::Status status = SetEnded(tx, key, State::kExpired, deadline, *revision);
+    if (!status.ok()) return status;
   }
+  if (DelayedUntil(**stored, tx.now())) return absl::OkStatus();
   std::vector<Interval> kept;
   for (const Pin& pin : *pins) kept.push_back(pin.interval);
-  return status.ok() ? KeepLive(tx, **stored, Condense(std::move(kept))) : status;
+  return KeepLive(tx, **stored, Condense(std::move(kept)));
 }
 
 }  // namespace interlock::lease

@@ -26,7 +26,8 @@ absl::StatusOr<Overlaps> FindOverlaps(store::Transaction& tx, const DatasourceRo
                                       Mode mode, const std::vector<Interval>& intervals,
                                       int64_t most);
 
-// Ends the live rows of a reservation whose time is over, but for what is pinned.
+// Ends the live rows of a reservation whose time is over, but for what is pinned, once its
+// lock delay has passed; notes that it has expired where nobody has.
 absl::Status Clear(store::Transaction& tx, const Key& key);
 
 }  // namespace interlock::lease

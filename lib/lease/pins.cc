@@ -4,6 +4,7 @@
 
 #include "lib/audit/audit.h"
 #include "lib/audit/json_object.h"
+#include "lib/lease/events.h"
 #include "lib/lease/lease_errors.h"
 #include "lib/lease/overlaps.h"
 #include "lib/lease/reservations.h"
@@ -32,9 +33,28 @@ absl::StatusOr<std::optional<PinRow>> FindPin(store::Transaction& tx, const std:
   return PinRow{{row.Int(0), row.Int(1)}, *interval, row.Text(4), row.Text(5)};
 }
 
+// The last work of an orphan is settled: its time is free.
+absl::Status NoteSettled(store::Transaction& tx, const Key& key) {
+  absl::StatusOr<std::optional<Stored>> stored = FindStored(tx, key);
+  if (!stored.ok()) return stored.status();
+  // One whose end nobody has noted yet was never told to be an orphan.
+  if (!stored->has_value() || (*stored)->reservation.state == State::kActive) {
+    return absl::OkStatus();
+  }
+  absl::StatusOr<std::vector<Pin>> left = PinsOf(tx, key);
+  if (!left.ok() || !left->empty()) return left.status();
+  absl::StatusOr<int64_t> revision =
+      Append(tx, key, EventKind::kSettled, tx.now(), (*stored)->reservation.state,
+             (*stored)->reservation.deadline);
+  return revision.ok() ? SetRevision(tx, key, *revision) : revision.status();
+}
+
 absl::Status Remove(store::Transaction& tx, const std::string& work_id, const Key& key) {
-  absl::Status status =
-      tx.Execute("DELETE FROM lease_pin WHERE work_id = :work_id", {work_id}).status();
+  absl::Status status = LockDatasource(tx, key.datasource).status();
+  if (status.ok()) {
+    status = tx.Execute("DELETE FROM lease_pin WHERE work_id = :work_id", {work_id}).status();
+  }
+  if (status.ok()) status = NoteSettled(tx, key);
   // An ended reservation blocked for this; an active one stays as it is.
   return status.ok() ? Clear(tx, key) : status;
 }
@@ -83,6 +103,24 @@ absl::Status AbandonWork(store::Transaction& tx, const std::string& work_id,
                                  .ToString();
   return audit::Record(
       tx, {caller, "AbandonWork", (*pin)->datasource, IdOf((*pin)->key), "OK", before, ""});
+}
+
+absl::StatusOr<std::vector<ForcedWork>> ListForcedWork(store::Transaction& tx, int64_t most) {
+  // From the pins, which are few: what is unsettled.
+  absl::StatusOr<store::Rows> rows = tx.Query(
+      "SELECT p.work_id, p.datasource, p.token, p.start_ms, p.end_ms, p.link, d.name, r.forced_by,"
+      " r.force_reason FROM lease_pin p JOIN lease_reservation r ON r.datasource = p.datasource"
+      " AND r.token = p.token JOIN lease_datasource d ON d.number = p.datasource"
+      " WHERE r.state = 'FORCED' ORDER BY p.work_id LIMIT :most",
+      {most});
+  if (!rows.ok()) return rows.status();
+  std::vector<ForcedWork> forced;
+  for (const store::Row& row : *rows) {
+    forced.push_back({row.Text(0), IdOf({row.Int(1), row.Int(2)}), row.Text(6),
+                      Interval::Between(row.At(3), row.At(4)), row.Text(5), row.Text(7),
+                      row.Text(8)});
+  }
+  return forced;
 }
 
 }  // namespace interlock::lease

@@ -1,21 +1,44 @@
 #include "lib/lease/request.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "lib/audit/json_object.h"
 #include "lib/lease/lease_errors.h"
-#include "lib/lease/text_list.h"
+#include "lib/lease/packed.h"
 #include "lib/time/duration.h"
 #include "lib/time/interval_set.h"
 #include "lib/time/status_reason.h"
 
 namespace interlock::lease {
 namespace {
+
+constexpr size_t kMaxPurposeBytes = 256;
+constexpr size_t kMaxLabels = 32;
+constexpr size_t kMaxLabelKeyBytes = 64;
+constexpr size_t kMaxLabelValueBytes = 256;
+
+void CheckTexts(const ReserveRequest& request, absl::Status& status) {
+  if (request.purpose.size() > kMaxPurposeBytes) {
+    AddFault(status, "/purpose", absl::StrCat("it has ", request.purpose.size(), " bytes"),
+             absl::StrCat("at most ", kMaxPurposeBytes));
+  }
+  if (request.labels.size() > kMaxLabels) {
+    AddFault(status, "/labels", absl::StrCat("there are ", request.labels.size()),
+             absl::StrCat("at most ", kMaxLabels));
+  }
+  for (const auto& [name, value] : request.labels) {
+    if (name.size() <= kMaxLabelKeyBytes && value.size() <= kMaxLabelValueBytes) continue;
+    AddFault(status, absl::StrCat("/labels/", name.substr(0, kMaxLabelKeyBytes)), "it is too long",
+             absl::StrCat("a key of at most ", kMaxLabelKeyBytes, " bytes and a value of at most ",
+                          kMaxLabelValueBytes));
+  }
+}
 
 absl::Status Faults(const ReserveRequest& request) {
   absl::Status status = InvalidReservation();
@@ -27,6 +50,7 @@ absl::Status Faults(const ReserveRequest& request) {
     AddFault(status, absl::StrCat("/intervals/", i),
              absl::StrCat(request.intervals[i].ToString(), " is empty"), "an end after the start");
   }
+  CheckTexts(request, status);
   return FaultsOf(status).empty() ? absl::OkStatus() : status;
 }
 
@@ -34,35 +58,10 @@ std::string LabelText(const Labels& labels) {
   return absl::StrJoin(labels, ", ", absl::PairFormatter("="));
 }
 
-// Printing instants costs more than the rest of a grant's text: it can wait until somebody
-// reads it.
-std::string InMillis(const std::vector<Interval>& intervals) {
-  std::string text;
-  for (const Interval& interval : intervals) {
-    absl::StrAppend(&text, text.empty() ? "" : ",", interval.start().millis(), "/",
-                    interval.end().millis());
-  }
-  return text;
-}
-
-std::string PrintMillis(absl::string_view text) {
-  std::vector<std::string> printed;
-  for (const absl::string_view interval : absl::StrSplit(text, ',')) {
-    std::vector<std::string> ends;
-    for (const absl::string_view end : absl::StrSplit(interval, '/')) {
-      int64_t millis = 0;
-      if (!absl::SimpleAtoi(end, &millis)) return std::string(text);
-      ends.push_back(Instant::FromMillis(millis).ToString());
-    }
-    printed.push_back(absl::StrJoin(ends, "/"));
-  }
-  return absl::StrJoin(printed, ", ");
-}
-
 // A field's value as people read it.
 std::string Readable(const std::string& field, const std::string& value) {
   int64_t millis = 0;
-  if (field == "intervals") return PrintMillis(value);
+  if (field == "intervals") return absl::StrJoin(Printed(UnpackIntervals(value)), ", ");
   if (field == "ttl" && absl::SimpleAtoi(value, &millis)) {
     return interlock::FormatDuration(absl::Milliseconds(millis));
   }
@@ -73,7 +72,7 @@ using Fields = std::vector<std::pair<std::string, std::string>>;
 
 Fields FieldsOf(const ReserveRequest& request) {
   return {{"datasource", request.datasource},
-          {"intervals", InMillis(Condense(request.intervals))},
+          {"intervals", PackIntervals(Condense(request.intervals))},
           {"mode", std::string(NameOf(request.mode))},
           {"ttl", absl::StrCat(absl::ToInt64Milliseconds(request.ttl))},
           {"purpose", request.purpose},
@@ -89,14 +88,19 @@ std::string ValueOf(const std::vector<std::string>& texts, const std::string& na
   return "";
 }
 
-constexpr size_t kHeldTexts = 11;
-
 }  // namespace
 
 std::vector<std::string> Printed(const std::vector<Interval>& intervals) {
   std::vector<std::string> printed;
   for (const Interval& interval : intervals) printed.push_back(interval.ToString());
   return printed;
+}
+
+absl::Status CheckRequestId(const std::string& id) {
+  constexpr size_t kLongest = 128;
+  const bool printable =
+      std::all_of(id.begin(), id.end(), [](char c) { return c >= ' ' && c < 0x7f; });
+  return printable && id.size() <= kLongest ? absl::OkStatus() : RequestIdInvalid(id.size());
 }
 
 absl::Status CheckTtl(absl::Duration ttl, const Limits& limits) {
@@ -113,7 +117,12 @@ absl::Status CheckTtl(absl::Duration ttl, const Limits& limits) {
 
 absl::Status CheckRequest(const ReserveRequest& request, const Limits& limits) {
   absl::Status status = Faults(request);
+  if (status.ok()) status = CheckRequestId(request.request_id);
   if (status.ok()) status = CheckTtl(request.ttl, limits);
+  if (status.ok() && request.wait > limits.longest_wait) {
+    status = RequestBeyondLimit("longest_wait", interlock::FormatDuration(limits.longest_wait),
+                                interlock::FormatDuration(request.wait));
+  }
   if (!status.ok()) return status;
   const int64_t count = request.intervals.size();
   if (count > limits.intervals_per_call) {
@@ -161,6 +170,7 @@ Stored NewStored(Instant now, const Key& key, const ReserveRequest& request,
   Stored stored;
   stored.key = key;
   stored.live = true;
+  stored.identity = caller.identity;
   stored.request = request.request_id.empty() ? "" : FingerprintOf(request);
   Reservation& reservation = stored.reservation;
   reservation.id = IdOf(key);
@@ -174,48 +184,15 @@ Stored NewStored(Instant now, const Key& key, const ReserveRequest& request,
   reservation.token = key.token;
   reservation.created = now;
   reservation.deadline = now + request.ttl;
+  reservation.ttl = request.ttl;
+  reservation.calendar = request.partitions;
+  if (!request.link.empty()) reservation.links.push_back(request.link);
   return stored;
 }
 
-std::string PackHeld(const std::vector<Held>& held) {
-  std::vector<std::string> texts;
-  for (const Held& piece : held) {
-    const std::string packed[kHeldTexts] = {absl::StrCat(piece.interval.start().millis()),
-                                            absl::StrCat(piece.interval.end().millis()),
-                                            piece.reservation_id,
-                                            piece.holder,
-                                            piece.purpose,
-                                            std::string(NameOf(piece.mode)),
-                                            absl::StrCat(piece.since.millis()),
-                                            absl::StrCat(piece.until.millis()),
-                                            piece.orphaned ? "1" : "0",
-                                            piece.work_id,
-                                            piece.link};
-    texts.insert(texts.end(), std::begin(packed), std::end(packed));
-  }
-  return JoinTexts(texts);
-}
-
-std::vector<Held> UnpackHeld(const std::string& packed) {
-  const std::vector<std::string> texts = SplitTexts(packed);
-  const auto at = [&texts](size_t i) { return store::Value(texts[i]).Int(); };
-  std::vector<Held> held;
-  for (size_t i = 0; i + kHeldTexts <= texts.size(); i += kHeldTexts) {
-    Held piece;
-    piece.interval = Interval::Of(Instant::FromMillis(at(i)), Instant::FromMillis(at(i + 1)))
-                         .value_or(Interval());
-    piece.reservation_id = texts[i + 2];
-    piece.holder = texts[i + 3];
-    piece.purpose = texts[i + 4];
-    piece.mode = ModeOf(texts[i + 5]);
-    piece.since = Instant::FromMillis(at(i + 6));
-    piece.until = Instant::FromMillis(at(i + 7));
-    piece.orphaned = texts[i + 8] == "1";
-    piece.work_id = texts[i + 9];
-    piece.link = texts[i + 10];
-    held.push_back(std::move(piece));
-  }
-  return held;
+bool IsAtOrBelow(const std::string& holder, const std::string& name) {
+  if (name.empty() || holder == name) return true;
+  return absl::StartsWith(holder, name) && holder[name.size()] == '/';
 }
 
 std::string DescribeGrant(const Reservation& reservation, const std::vector<Held>& skipped) {

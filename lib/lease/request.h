@@ -14,6 +14,8 @@ namespace interlock::lease {
 // INVALID_RESERVATION with every fault, or LIMIT_EXCEEDED.
 absl::Status CheckRequest(const ReserveRequest& request, const Limits& limits);
 absl::Status CheckTtl(absl::Duration ttl, const Limits& limits);
+// REQUEST_ID_INVALID unless it is at most 128 printable ASCII characters.
+absl::Status CheckRequestId(const std::string& id);
 
 // What was asked for, as text that is kept with the grant.
 std::string FingerprintOf(const ReserveRequest& request);
@@ -24,9 +26,8 @@ std::vector<std::string> Differences(const std::string& kept, const std::string&
 Stored NewStored(Instant now, const Key& key, const ReserveRequest& request,
                  const audit::Caller& caller);
 
-// What a grant left out, as text that is kept with it.
-std::string PackHeld(const std::vector<Held>& held);
-std::vector<Held> UnpackHeld(const std::string& packed);
+// Whether `holder` is `name` or one below it; every holder is below "".
+bool IsAtOrBelow(const std::string& holder, const std::string& name);
 
 // JSON for the audit.
 std::string DescribeGrant(const Reservation& reservation, const std::vector<Held>& skipped);

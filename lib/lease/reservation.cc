@@ -16,6 +16,8 @@ absl::string_view NameOf(State state) {
       return "FORCED";
     case State::kOrphaned:
       return "ORPHANED";
+    case State::kWaiting:
+      return "WAITING";
   }
   return "";
 }
@@ -23,7 +25,8 @@ absl::string_view NameOf(State state) {
 Mode ModeOf(absl::string_view name) { return name == "APPEND" ? Mode::kAppend : Mode::kReplace; }
 
 State StateOf(absl::string_view name) {
-  for (const State state : {State::kExpired, State::kReleased, State::kForced, State::kOrphaned}) {
+  for (const State state :
+       {State::kExpired, State::kReleased, State::kForced, State::kOrphaned, State::kWaiting}) {
     if (NameOf(state) == name) return state;
   }
   return State::kActive;

@@ -41,18 +41,28 @@ store::Schema LeaseSchema();
 // Grants all that is asked for, or nothing; with skip_held what is free, if any is.
 // Overlapping and touching intervals of one request become one.
 //
+// With `wait`, what can't be granted now may get a place in the line instead (waiting.h).
+//
 // A request with the holder and request_id of an earlier one gets the earlier answer while
-// that reservation lives, and for kRequestIdKept after its end the error that tells how it
-// ended: an id never grants twice. Errors:
+// that reservation lives, and for Limits::request_id_kept after its end the error that tells
+// how it ended: an id never grants twice. Errors:
 //   HELD (FAILED_PRECONDITION): somebody has a part of it; a Blocker per holder, the first
 //     one's details as metadata, and a time to wait unless unsettled work is in the way;
+//   LOCK_DELAY, BEHIND_WAITER, TAIL, UNBOUNDED_TAIL, CROSSING_GRANULARITY, and what
+//     obstacles say (FAILED_PRECONDITION), likewise: see in_the_way.h;
 //   REQUEST_ID_REUSED (INVALID_ARGUMENT): the same id with another body; names what differs;
 //   INVALID_RESERVATION (INVALID_ARGUMENT): each fault of the request with its pointer;
+//   REQUEST_ID_INVALID (INVALID_ARGUMENT);
 //   LIMIT_EXCEEDED (INVALID_ARGUMENT, or RESOURCE_EXHAUSTED where time helps);
 //   EXPIRED, RELEASED, SUPERSEDED, FORCED: of the earlier request with this id.
 absl::StatusOr<Grant> Reserve(store::Transaction& tx, const ReserveRequest& request,
                               const audit::Caller& caller, const Limits& limits = {});
-inline constexpr absl::Duration kRequestIdKept = absl::Hours(24);
+
+// What Reserve would answer, with nothing stored: the reservation without id and token, and
+// what stands in the way; no intervals where nothing would be granted. INVALID_RESERVATION,
+// REQUEST_ID_INVALID, LIMIT_EXCEEDED of the request itself. Any transaction.
+absl::StatusOr<Grant> Plan(store::Transaction& tx, const ReserveRequest& request,
+                           const Limits& limits);
 
 // The calls below act under a reservation and show its token. Errors of all of them:
 //   UNKNOWN_RESERVATION (NOT_FOUND): no such id, or ended so long ago that it was removed;
@@ -62,13 +72,14 @@ inline constexpr absl::Duration kRequestIdKept = absl::Hours(24);
 //   SUPERSEDED: it has ended, and a later grant has some of its time by now;
 //   EXPIRED, RELEASED, FORCED: it has ended, and nobody has its time yet. Final.
 
-// The deadline becomes now + ttl.
+// The deadline becomes now + ttl, or as long as it was granted for.
 absl::StatusOr<Reservation> Renew(store::Transaction& tx, const std::string& id, int64_t token,
-                                  absl::Duration ttl, const audit::Caller& caller,
+                                  std::optional<absl::Duration> ttl, const audit::Caller& caller,
                                   const Limits& limits = {});
 
-// Ends it. Where work under it is not settled its pinned intervals stay blocked (ORPHANED).
-// Releasing twice is no error.
+// Ends it. Where work under it is not settled its pinned intervals stay blocked (ORPHANED);
+// what is lent is handed over instead (loans.h). Releasing twice is no error. The id of a
+// place in line ends the wait.
 absl::StatusOr<Reservation> Release(store::Transaction& tx, const std::string& id, int64_t token,
                                     const audit::Caller& caller);
 
@@ -80,7 +91,9 @@ absl::StatusOr<Reservation> ReleaseIntervals(store::Transaction& tx, const std::
                                              const audit::Caller& caller);
 
 // Ends it whoever holds it; the caller must give a reason (REASON_REQUIRED). Unsettled work
-// keeps its intervals blocked.
+// keeps its intervals blocked, and is to be shut down (ListForcedWork); an orphan can be
+// forced for that, too. A second time is no error where identity and reason are the same and
+// the caller gives a request id.
 absl::StatusOr<Reservation> ForceRelease(store::Transaction& tx, const std::string& id,
                                          const audit::Caller& caller);
 
@@ -90,21 +103,33 @@ absl::StatusOr<Reservation> ForceRelease(store::Transaction& tx, const std::stri
 absl::Status CheckToken(store::Transaction& tx, const std::string& id, int64_t token,
                         const std::string& datasource, const Interval& interval);
 
-// With its state at tx.now(). UNKNOWN_RESERVATION. Any transaction.
+// NOT_THE_HOLDER (PERMISSION_DENIED) unless `identity` reserved it; UNKNOWN_RESERVATION. For
+// calls from outside; work of the server's own acts with the token alone. Any transaction.
+absl::Status CheckHolder(store::Transaction& tx, const std::string& id,
+                         const std::string& identity);
+
+// With its state at tx.now(); also of a place in line. UNKNOWN_RESERVATION. Any transaction.
 absl::StatusOr<Reservation> Get(store::Transaction& tx, const std::string& id);
 
-// Who has what of these intervals, for a request of this mode: what Reserve would be
-// refused for. By start; at most `most`. Any transaction.
+// What Reserve would be refused for, by start; at most `most` reservations. Any transaction.
+absl::StatusOr<std::vector<Held>> FindHeld(store::Transaction& tx, const ReserveRequest& request,
+                                           int64_t most = 1000, const Limits& limits = {});
+// The same for a request of this mode.
 absl::StatusOr<std::vector<Held>> FindHeld(store::Transaction& tx, const std::string& datasource,
                                            Mode mode, const std::vector<Interval>& intervals,
-                                           int64_t most = 1000);
+                                           int64_t most = 1000, const Limits& limits = {});
+
+// Of that, what is no reservation: tails, and what obstacles say, for a REPLACE. For lists.
+absl::StatusOr<std::vector<Held>> FindOthers(store::Transaction& tx, const std::string& datasource,
+                                             const std::vector<Interval>& intervals,
+                                             const Limits& limits);
 
 // What is empty does not filter.
 struct Filter {
   std::string datasource;
   std::optional<Interval> overlapping;  // of what is blocked now: only with a datasource
-  std::string holder;
-  // Empty for those that block: ACTIVE and ORPHANED.
+  std::string holder;                   // or one below it
+  // Empty for those that block: ACTIVE and ORPHANED. Who waits is not here: ListWaiters.
   std::vector<State> states;
 };
 
@@ -114,8 +139,8 @@ struct Page {
 };
 
 struct Listed {
-  // In the order of grants by datasource; with `overlapping` by the start of the first
-  // overlapping interval.
+  // Of one datasource, those that block: by start, then by grant; with `overlapping`, by the
+  // start of the first overlapping interval. Else by datasource, in the order of grants.
   std::vector<Reservation> reservations;
   // "" at the end. A page can be short, or empty, and have a next one: a call looks at
   // kMostLooked reservations at most.
@@ -129,12 +154,18 @@ absl::StatusOr<Listed> List(store::Transaction& tx, const Filter& filter, const 
 // Housekeeping, one bounded piece at a time: looks at the next thousand reservations after
 // `after` ("" to begin), writes down which of them have expired, so that their rows no
 // longer stand in anybody's search, and removes those that ended before `before` (and longer ago
-// than kRequestIdKept). Their events stay in the audit.
+// than request ids are kept). Their events stay in the audit.
 struct Swept {
   int64_t removed = 0;
   std::string next;  // "" at the end
 };
-absl::StatusOr<Swept> Sweep(store::Transaction& tx, Instant before, const std::string& after);
+absl::StatusOr<Swept> Sweep(store::Transaction& tx, Instant before, const std::string& after,
+                            absl::Duration request_id_kept = Limits().request_id_kept);
+
+// Writes down which reservations have expired, so that watchers hear of it; nothing depends
+// on it but that. A bounded piece: how many. And when the next will, if nobody renews.
+absl::StatusOr<int64_t> NoteExpiries(store::Transaction& tx);
+absl::StatusOr<std::optional<Instant>> NextExpiry(store::Transaction& tx);
 
 // --- Work under a reservation -----------------------------------------------------------
 
@@ -152,6 +183,19 @@ absl::Status UnpinWork(store::Transaction& tx, const std::string& work_id);
 absl::Status AbandonWork(store::Transaction& tx, const std::string& work_id,
                          const audit::Caller& caller);
 
+// Unsettled work under reservations that an admin has ended: whoever does it is to shut it
+// down, and to unpin it once that is proven. Any transaction.
+struct ForcedWork {
+  std::string work_id;
+  std::string reservation_id;
+  std::string datasource;
+  Interval interval;
+  std::string link;  // of the pin: "backfills/b7, task …"
+  std::string by;
+  std::string reason;
+};
+absl::StatusOr<std::vector<ForcedWork>> ListForcedWork(store::Transaction& tx, int64_t most = 1000);
+
 // --- For a server: each in a transaction of its own, answered on the store's thread --------
 
 template <class T>
@@ -159,10 +203,15 @@ using Done = std::function<void(absl::StatusOr<T>)>;
 
 void ReserveAsync(store::Store& store, ReserveRequest request, audit::Caller caller, Limits limits,
                   Done<Grant> done);
-void RenewAsync(store::Store& store, std::string id, int64_t token, absl::Duration ttl,
-                audit::Caller caller, Limits limits, Done<Reservation> done);
-void ReleaseAsync(store::Store& store, std::string id, int64_t token, audit::Caller caller,
-                  Done<Reservation> done);
+void WaitOnAsync(store::Store& store, ReserveRequest request, Waiting place, audit::Caller caller,
+                 Limits limits, Done<Grant> done);
+// These two want the holder (CheckHolder).
+void RenewAsync(store::Store& store, std::string id, int64_t token,
+                std::optional<absl::Duration> ttl, audit::Caller caller, Limits limits,
+                Done<Reservation> done);
+// Without intervals: all of it.
+void ReleaseAsync(store::Store& store, std::string id, int64_t token,
+                  std::vector<Interval> intervals, audit::Caller caller, Done<Reservation> done);
 void ForceReleaseAsync(store::Store& store, std::string id, audit::Caller caller,
                        Done<Reservation> done);
 

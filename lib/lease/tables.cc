@@ -1,11 +1,13 @@
 #include "lib/lease/tables.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "lib/lease/text_list.h"
+#include "lib/lease/loans.h"
+#include "lib/lease/packed.h"
 #include "lib/time/interval_set.h"
 
 namespace interlock::lease {
@@ -15,23 +17,13 @@ namespace {
 #define SELECT_RESERVATION                                                                  \
   "SELECT r.datasource, r.token, r.live, r.mode, r.state, r.holder, r.purpose, r.reason,"   \
   " r.request_id, r.labels, r.request, r.skipped, r.created_ms, r.deadline_ms, r.ended_ms," \
-  " d.name FROM lease_reservation r JOIN lease_datasource d ON d.number = r.datasource "
+  " d.name, r.identity, r.ttl_ms, r.lock_delay_ms, r.calendar, r.link, r.has_loans,"        \
+  " r.handed_over, r.forced_by, r.force_reason, r.revision"                                 \
+  " FROM lease_reservation r JOIN lease_datasource d ON d.number = r.datasource "
 
-Labels LabelsOf(const std::string& joined) {
-  const std::vector<std::string> texts = SplitTexts(joined);
-  Labels labels;
-  for (size_t i = 0; i + 1 < texts.size(); i += 2) labels[texts[i]] = texts[i + 1];
-  return labels;
-}
-
-std::string Join(const Labels& labels) {
-  std::vector<std::string> texts;
-  for (const auto& [name, value] : labels) {
-    texts.push_back(name);
-    texts.push_back(value);
-  }
-  return JoinTexts(texts);
-}
+#define DATASOURCE_COLUMNS                                          \
+  "number, last_token, has_appends, longest_append_ms, live_count," \
+  " has_waiters, has_tails, trimmed_revision"
 
 Stored FromRow(const store::Row& row) {
   Stored stored;
@@ -46,13 +38,23 @@ Stored FromRow(const store::Row& row) {
   reservation.purpose = row.Text(6);
   reservation.reason = row.Text(7);
   reservation.request_id = row.Text(8);
-  reservation.labels = LabelsOf(row.Text(9));
+  reservation.labels = SplitLabels(row.Text(9));
   stored.request = row.Text(10);
   stored.skipped = row.Text(11);
   reservation.created = row.At(12);
   reservation.deadline = row.At(13);
   reservation.ended = row.MaybeAt(14);
   reservation.datasource = row.Text(15);
+  stored.identity = row.Text(16);
+  reservation.ttl = absl::Milliseconds(row.Int(17));
+  stored.lock_delay = absl::Milliseconds(row.Int(18));
+  reservation.calendar = CalendarOf(row.Text(19));
+  if (!row.Text(20).empty()) reservation.links.push_back(row.Text(20));
+  stored.has_loans = row.Flag(21);
+  reservation.handed_over = row.Flag(22);
+  reservation.forced_by = row.Text(23);
+  reservation.force_reason = row.Text(24);
+  reservation.revision = row.Int(25);
   return stored;
 }
 
@@ -64,7 +66,8 @@ absl::StatusOr<std::optional<DatasourceRow>> DatasourceOf(const absl::StatusOr<s
   if (!rows.ok()) return rows.status();
   if (rows->empty()) return std::nullopt;
   const store::Row& row = rows->front();
-  return DatasourceRow{row.Int(0), row.Int(1), row.Flag(2)};
+  return DatasourceRow{row.Int(0), row.Int(1),  row.Flag(2), absl::Milliseconds(row.Int(3)),
+                       row.Int(4), row.Flag(5), row.Flag(6), row.Int(7)};
 }
 
 absl::StatusOr<Interval> IntervalOf(const store::Row& row, size_t column) {
@@ -73,9 +76,7 @@ absl::StatusOr<Interval> IntervalOf(const store::Row& row, size_t column) {
 
 State StateAt(const Stored& stored, Instant now, bool has_pins) {
   if (IsActive(stored, now)) return State::kActive;
-  if (stored.live && has_pins) return State::kOrphaned;
-  const State state = stored.reservation.state;
-  return state == State::kActive ? State::kExpired : state;
+  return stored.live && has_pins ? State::kOrphaned : EndOf(stored, now);
 }
 
 }  // namespace
@@ -95,41 +96,57 @@ std::optional<Key> KeyOf(absl::string_view id) {
 
 absl::StatusOr<std::optional<DatasourceRow>> FindDatasource(store::Transaction& tx,
                                                             const std::string& name) {
-  return DatasourceOf(tx.Query(
-      "SELECT number, last_token, has_appends FROM lease_datasource WHERE name = :name", {name}));
+  return DatasourceOf(
+      tx.Query("SELECT " DATASOURCE_COLUMNS " FROM lease_datasource WHERE name = :name", {name}));
 }
 
+std::string LockOf(const std::string& datasource) { return absl::StrCat("lease/", datasource); }
+
 absl::StatusOr<DatasourceRow> LockDatasource(store::Transaction& tx, const std::string& name) {
-  absl::StatusOr<std::optional<DatasourceRow>> row = DatasourceOf(
-      tx.Query("SELECT number, last_token, has_appends FROM lease_datasource WHERE name = :name"
-               " {{for_update}}",
-               {name}));
+  absl::Status locked = tx.Lock(LockOf(name));
+  if (!locked.ok()) return locked;
+  absl::StatusOr<std::optional<DatasourceRow>> row = FindDatasource(tx, name);
   if (row.ok() && !row->has_value()) {
     // A restored store's tokens start above all that were handed out before.
     row = DatasourceOf(
         tx.Query("INSERT INTO lease_datasource (name, last_token, has_appends) VALUES (:name,"
                  " COALESCE((SELECT number FROM store_facts WHERE name = 'token_floor'), 0), 0)"
-                 " RETURNING number, last_token, has_appends",
+                 " RETURNING " DATASOURCE_COLUMNS,
                  {name}));
   }
   if (!row.ok()) return row.status();
   return **row;
 }
 
-absl::Status LockDatasource(store::Transaction& tx, int64_t number) {
-  return tx
-      .Query("SELECT number FROM lease_datasource WHERE number = :number {{for_update}}", {number})
-      .status();
+absl::StatusOr<DatasourceRow> LockDatasource(store::Transaction& tx, int64_t number) {
+  absl::StatusOr<store::Rows> name =
+      tx.Query("SELECT name FROM lease_datasource WHERE number = :number", {number});
+  if (!name.ok()) return name.status();
+  if (name->empty()) return DatasourceRow{};
+  return LockDatasource(tx, name->front().Text(0));
 }
 
-absl::Status TakeToken(store::Transaction& tx, DatasourceRow& row, Mode mode) {
+absl::StatusOr<DatasourceRow> ReadDatasource(store::Transaction& tx, int64_t number) {
+  absl::StatusOr<std::optional<DatasourceRow>> row = DatasourceOf(tx.Query(
+      "SELECT " DATASOURCE_COLUMNS " FROM lease_datasource WHERE number = :number", {number}));
+  if (!row.ok()) return row.status();
+  return row->value_or(DatasourceRow{});
+}
+
+absl::Status TakeToken(store::Transaction& tx, DatasourceRow& row, Mode mode,
+                       const std::vector<Interval>& intervals) {
   ++row.token;
-  row.has_appends = row.has_appends || mode == Mode::kAppend;
+  if (mode == Mode::kAppend) {
+    row.has_appends = true;
+    for (const Interval& interval : intervals) {
+      row.longest_append = std::max(row.longest_append, interval.length());
+    }
+  }
   return tx
       .Execute(
-          "UPDATE lease_datasource SET last_token = :token, has_appends = :has_appends"
-          " WHERE number = :number",
-          {row.token, row.has_appends, row.number})
+          "UPDATE lease_datasource SET last_token = :token, has_appends = :has_appends,"
+          " longest_append_ms = :longest, live_count = live_count + 1 WHERE number = :number",
+          {row.token, row.has_appends, absl::ToInt64Milliseconds(row.longest_append), row.number})
       .status();
 }
 
@@ -174,19 +191,15 @@ bool IsActive(const Stored& stored, Instant now) {
          now < stored.reservation.deadline;
 }
 
-absl::StatusOr<std::vector<IntervalRow>> IntervalsOf(store::Transaction& tx, const Key& key) {
-  absl::StatusOr<store::Rows> rows = tx.Query(
-      "SELECT start_ms, end_ms, live FROM lease_interval WHERE datasource = :datasource"
-      " AND token = :token ORDER BY start_ms",
-      {key.datasource, key.token});
-  if (!rows.ok()) return rows.status();
-  std::vector<IntervalRow> intervals;
-  for (const store::Row& row : *rows) {
-    absl::StatusOr<Interval> interval = IntervalOf(row, 0);
-    if (!interval.ok()) return interval.status();
-    intervals.push_back({*interval, row.Flag(2)});
-  }
-  return intervals;
+State EndOf(const Stored& stored, Instant now) {
+  const State state = stored.reservation.state;
+  return state == State::kActive && !IsActive(stored, now) ? State::kExpired : state;
+}
+
+std::optional<Instant> DelayedUntil(const Stored& stored, Instant now) {
+  if (!stored.live || EndOf(stored, now) != State::kExpired) return std::nullopt;
+  const Instant until = stored.reservation.deadline + stored.lock_delay;
+  return now < until ? std::optional<Instant>(until) : std::nullopt;
 }
 
 absl::StatusOr<std::vector<Pin>> PinsOf(store::Transaction& tx, const Key& key) {
@@ -212,6 +225,12 @@ absl::StatusOr<Reservation> Complete(store::Transaction& tx, const Stored& store
   if (!pins.ok()) return pins.status();
   reservation.pins = *std::move(pins);
   reservation.state = StateAt(stored, tx.now(), !reservation.pins.empty());
+  if (stored.has_loans) {
+    absl::StatusOr<std::vector<Loan>> loans = LoansOf(tx, stored.key);
+    if (!loans.ok()) return loans.status();
+    for (const Loan& loan : *loans) reservation.links.push_back(loan.link);
+  }
+  reservation.free = DelayedUntil(stored, tx.now());
   if (reservation.state != State::kActive && !reservation.ended) {
     reservation.ended = reservation.deadline;
   }
@@ -231,24 +250,18 @@ absl::Status InsertReservation(store::Transaction& tx, const Stored& stored) {
   return tx
       .Execute(
           "INSERT INTO lease_reservation (datasource, token, live, mode, state, holder,"
-          " purpose, reason, request_id, labels, request, skipped, created_ms, deadline_ms)"
+          " purpose, reason, request_id, labels, request, skipped, created_ms, deadline_ms,"
+          " identity, ttl_ms, lock_delay_ms, calendar, link, revision)"
           " VALUES (:datasource, :token, 1, :mode, 'ACTIVE', :holder, :purpose, :reason,"
-          " :request_id, :labels, :request, :skipped, :created, :deadline)",
+          " :request_id, :labels, :request, :skipped, :created, :deadline, :identity, :ttl,"
+          " :lock_delay, :calendar, :link, :revision)",
           {stored.key.datasource, stored.key.token, std::string(NameOf(reservation.mode)),
            reservation.holder, reservation.purpose, reservation.reason, request_id,
-           Join(reservation.labels), stored.request, stored.skipped, reservation.created,
-           reservation.deadline})
-      .status();
-}
-
-absl::Status InsertInterval(store::Transaction& tx, const Key& key, Mode mode,
-                            const IntervalRow& row) {
-  return tx
-      .Execute(
-          "INSERT INTO lease_interval (datasource, token, start_ms, end_ms, mode, live)"
-          " VALUES (:datasource, :token, :start, :end, :mode, :live)",
-          {key.datasource, key.token, row.interval.start(), row.interval.end(),
-           std::string(NameOf(mode)), row.live})
+           JoinLabels(reservation.labels), stored.request, stored.skipped, reservation.created,
+           reservation.deadline, stored.identity, absl::ToInt64Milliseconds(reservation.ttl),
+           absl::ToInt64Milliseconds(stored.lock_delay), PackCalendar(reservation.calendar),
+           reservation.links.empty() ? std::string() : reservation.links.front(),
+           reservation.revision})
       .status();
 }
 
@@ -261,71 +274,43 @@ absl::Status ForgetRequestId(store::Transaction& tx, const Key& key) {
       .status();
 }
 
-absl::Status SetDeadline(store::Transaction& tx, const Key& key, Instant deadline) {
+absl::Status SetDeadline(store::Transaction& tx, const Key& key, Instant deadline,
+                         int64_t revision) {
   return tx
       .Execute(
-          "UPDATE lease_reservation SET deadline_ms = :deadline"
+          "UPDATE lease_reservation SET deadline_ms = :deadline, revision = :revision"
           " WHERE datasource = :datasource AND token = :token",
-          {deadline, key.datasource, key.token})
+          {deadline, revision, key.datasource, key.token})
       .status();
 }
 
-absl::Status SetEnded(store::Transaction& tx, const Key& key, State state, Instant ended) {
+absl::Status SetEnded(store::Transaction& tx, const Key& key, State state, Instant ended,
+                      int64_t revision) {
   return tx
       .Execute(
-          "UPDATE lease_reservation SET state = :state, ended_ms = :ended"
+          "UPDATE lease_reservation SET state = :state, ended_ms = :ended, revision = :revision"
           " WHERE datasource = :datasource AND token = :token",
-          {std::string(NameOf(state)), ended, key.datasource, key.token})
+          {std::string(NameOf(state)), ended, revision, key.datasource, key.token})
       .status();
 }
 
-namespace {
-
-absl::Status EndAll(store::Transaction& tx, const Key& key) {
-  absl::Status status = tx.Execute(
-                              "UPDATE lease_interval SET live = 0 WHERE datasource = :datasource"
-                              " AND token = :token AND live = 1",
-                              {key.datasource, key.token})
-                            .status();
-  if (!status.ok()) return status;
+absl::Status SetRevision(store::Transaction& tx, const Key& key, int64_t revision) {
   return tx
       .Execute(
-          "UPDATE lease_reservation SET live = 0 WHERE datasource = :datasource"
+          "UPDATE lease_reservation SET revision = :revision WHERE datasource = :datasource"
           " AND token = :token",
-          {key.datasource, key.token})
+          {revision, key.datasource, key.token})
       .status();
 }
 
-// One live row cut along `kept`.
-absl::Status Cut(store::Transaction& tx, const Stored& stored, const Interval& interval,
-                 const std::vector<Interval>& kept) {
-  absl::Status status = tx.Execute(
-                              "DELETE FROM lease_interval WHERE datasource = :datasource"
-                              " AND token = :token AND start_ms = :start",
-                              {stored.key.datasource, stored.key.token, interval.start()})
-                            .status();
-  std::vector<IntervalRow> pieces;
-  for (const Interval& piece : Intersect({interval}, kept)) pieces.push_back({piece, true});
-  for (const Interval& piece : Subtract({interval}, kept)) pieces.push_back({piece, false});
-  for (const IntervalRow& piece : pieces) {
-    if (status.ok()) status = InsertInterval(tx, stored.key, stored.reservation.mode, piece);
-  }
-  return status;
-}
-
-}  // namespace
-
-absl::Status KeepLive(store::Transaction& tx, const Stored& stored,
-                      const std::vector<Interval>& kept) {
-  if (kept.empty()) return EndAll(tx, stored.key);
-  absl::StatusOr<std::vector<IntervalRow>> rows = IntervalsOf(tx, stored.key);
-  if (!rows.ok()) return rows.status();
-  for (const IntervalRow& row : *rows) {
-    if (!row.live || Covers(kept, {row.interval})) continue;
-    absl::Status status = Cut(tx, stored, row.interval, kept);
-    if (!status.ok()) return status;
-  }
-  return absl::OkStatus();
+absl::Status SetForced(store::Transaction& tx, const Key& key, const std::string& by,
+                       const std::string& reason) {
+  return tx
+      .Execute(
+          "UPDATE lease_reservation SET forced_by = :by, force_reason = :reason"
+          " WHERE datasource = :datasource AND token = :token",
+          {by, reason, key.datasource, key.token})
+      .status();
 }
 
 }  // namespace interlock::lease

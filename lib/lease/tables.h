@@ -36,23 +36,37 @@ std::optional<Key> KeyOf(absl::string_view id);
 
 struct DatasourceRow {
   int64_t number = 0;
-  int64_t token = 0;         // the last one handed out
-  bool has_appends = false;  // an APPEND reservation was ever granted
+  int64_t token = 0;              // the last one handed out
+  bool has_appends = false;       // an APPEND reservation was ever granted
+  absl::Duration longest_append;  // no live APPEND row is longer
+  int64_t live = 0;               // reservations with live rows; some may be over by now
+  bool has_waiters = false;       // there may be some
+  bool has_tails = false;
+  int64_t trimmed = 0;  // events up to this revision are gone
 };
 absl::StatusOr<std::optional<DatasourceRow>> FindDatasource(store::Transaction& tx,
                                                             const std::string& name);
-// The same, with the lock under which its reservations change: on PostgreSQL the row is
-// held until the end of the transaction. Made where there is none.
+// By number, without the lock.
+absl::StatusOr<DatasourceRow> ReadDatasource(store::Transaction& tx, int64_t number);
+// The name of the lock under which a datasource's reservations change, for WriteLocked.
+std::string LockOf(const std::string& datasource);
+// By name, with the lock under which its reservations change, held until the end of
+// the transaction. Made where there is none.
 absl::StatusOr<DatasourceRow> LockDatasource(store::Transaction& tx, const std::string& name);
-// Only the lock.
-absl::Status LockDatasource(store::Transaction& tx, int64_t number);
-// Notes that a grant of this mode has the next token; the row says which.
-absl::Status TakeToken(store::Transaction& tx, DatasourceRow& row, Mode mode);
+// By number; the lock is taken before anything of the datasource is read that is decided on.
+absl::StatusOr<DatasourceRow> LockDatasource(store::Transaction& tx, int64_t number);
+// Notes that a grant in this mode, of these intervals, has the next token; the row says which.
+absl::Status TakeToken(store::Transaction& tx, DatasourceRow& row, Mode mode,
+                       const std::vector<Interval>& intervals);
 
-// A row of lease_reservation: `reservation` without intervals and pins, its state as stored.
+// A row of lease_reservation: `reservation` without intervals, pins and loans, its state as
+// stored.
 struct Stored {
   Key key;
   bool live = false;
+  bool has_loans = false;
+  std::string identity;  // who reserved it, as authenticated; "" of a row of an old version
+  absl::Duration lock_delay;
   Reservation reservation;
   std::string request;  // the fingerprint of what was asked
   std::string skipped;  // what was not granted
@@ -67,6 +81,10 @@ absl::StatusOr<std::vector<Stored>> StoredAfter(store::Transaction& tx, int64_t 
 
 // Whether it holds its time at `now` by its deadline and stored state alone.
 bool IsActive(const Stored& stored, Instant now);
+// How it ended, if it is not active at `now`, whatever still blocks: never kOrphaned.
+State EndOf(const Stored& stored, Instant now);
+// Until when its time is nobody's though it has expired; nothing where it is free.
+std::optional<Instant> DelayedUntil(const Stored& stored, Instant now);
 
 struct IntervalRow {
   Interval interval;
@@ -82,9 +100,14 @@ absl::Status InsertReservation(store::Transaction& tx, const Stored& stored);
 absl::Status InsertInterval(store::Transaction& tx, const Key& key, Mode mode,
                             const IntervalRow& row);
 absl::Status ForgetRequestId(store::Transaction& tx, const Key& key);
-absl::Status SetDeadline(store::Transaction& tx, const Key& key, Instant deadline);
+absl::Status SetDeadline(store::Transaction& tx, const Key& key, Instant deadline,
+                         int64_t revision);
 // Notes how and when it ended; its rows stay live.
-absl::Status SetEnded(store::Transaction& tx, const Key& key, State state, Instant ended);
+absl::Status SetEnded(store::Transaction& tx, const Key& key, State state, Instant ended,
+                      int64_t revision);
+absl::Status SetRevision(store::Transaction& tx, const Key& key, int64_t revision);
+absl::Status SetForced(store::Transaction& tx, const Key& key, const std::string& by,
+                       const std::string& reason);
 
 // Its live rows become exactly `kept` (condensed, within what is live); none: it is no
 // longer live at all.

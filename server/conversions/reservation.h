@@ -5,6 +5,8 @@
 #include "interlock/v1/blocker.pb.h"
 #include "interlock/v1/ingestion_coordinator.pb.h"
 #include "interlock/v1/reservation.pb.h"
+#include "interlock/v1/reservations.pb.h"
+#include "lib/lease/events.h"
 #include "lib/lease/reservation.h"
 
 namespace interlock::server {
@@ -13,5 +15,6 @@ namespace interlock::server {
 void ToProto(const lease::Reservation& reservation, Instant now, v1::Reservation* proto);
 void ToProto(const lease::Held& held, v1::Blocker* proto);
 lease::State FromProto(v1::Reservation::State state);
+v1::WatchReservationsResponse::Event ToProto(lease::EventKind kind);
 
 }  // namespace interlock::server

@@ -41,8 +41,35 @@ v1::IntervalReading Reading(const std::string& given, const Interval& interval) 
   return reading;
 }
 
-absl::Status Invalid(const std::string& text) {
-  return WithReason(absl::InvalidArgumentError(text), "INVALID_REQUEST", {});
+absl::Status Invalid(const std::string& text, absl::string_view reason = "INVALID_REQUEST") {
+  return WithReason(absl::InvalidArgumentError(text), reason, {});
+}
+
+constexpr char kMalformed[] = "INTERVAL_MALFORMED";
+constexpr char kEndsBeforeStart[] = "INTERVAL_ENDS_BEFORE_START";
+
+// One text of a request: the interval, or a fault, whose reason is the status's.
+absl::Status ReadOne(const std::string& given, const std::string& pointer, ReadIntervals& read) {
+  absl::Status fault;
+  const auto interval = given.size() > kMaxIntervalText
+                            ? absl::StatusOr<Interval>(absl::UnknownError(""))
+                            : Interval::ParseShorthand(given);
+  if (given.size() > kMaxIntervalText) {
+    fault = Invalid("", kMalformed);
+    AddFault(fault, pointer, "is too long to be an interval", "write START/END");
+  } else if (!interval.ok()) {
+    const bool turned = ReasonOf(interval.status()) == kEndsBeforeStart;
+    fault = Invalid("", turned ? kEndsBeforeStart : kMalformed);
+    AddFault(fault, pointer, interval.status().message(), "");
+  } else if (interval->empty()) {
+    fault = Invalid("", kEndsBeforeStart);
+    AddFault(fault, pointer, absl::StrCat("'", given, "' is empty"),
+             "its end must be after its start");
+  } else {
+    read.intervals.push_back(*interval);
+    read.readings.push_back(Reading(given, *interval));
+  }
+  return fault;
 }
 
 }  // namespace
@@ -84,29 +111,30 @@ absl::StatusOr<ReadIntervals> FromProto(
     return InvalidField("/" + field, "is missing",
                         "give an interval, like 2026-07-16T13 or START/END");
   }
-  absl::Status faults = Invalid(absl::StrCat("not all of ", field, " can be read as intervals"));
+  std::vector<Fault> faults;
+  std::string reason;
   for (int i = 0; i < given.size(); ++i) {
-    const std::string pointer = absl::StrCat("/", field, "/", i);
-    if (given[i].size() > kMaxIntervalText) {
-      AddFault(faults, pointer, "is too long to be an interval", "write START/END");
-      continue;
-    }
-    const auto interval = Interval::ParseShorthand(given[i]);
-    if (!interval.ok()) {
-      AddFault(faults, pointer, interval.status().message(), "");
-    } else if (interval->empty()) {
-      AddFault(faults, pointer, absl::StrCat("'", given[i], "' is empty"),
-               "its end must be after its start");
-    } else {
-      read.intervals.push_back(*interval);
-      read.readings.push_back(Reading(given[i], *interval));
+    const absl::Status fault = ReadOne(given[i], absl::StrCat("/", field, "/", i), read);
+    if (fault.ok()) continue;
+    for (Fault& one : FaultsOf(fault)) faults.push_back(std::move(one));
+    // Where they differ, what can't be read at all weighs more.
+    if (reason.empty() || reason != ReasonOf(fault)) {
+      reason = reason.empty() ? ReasonOf(fault) : kMalformed;
     }
   }
-  const auto found = FaultsOf(faults);
-  if (found.empty()) return read;
+  if (faults.empty()) return read;
+  const Fault& first = faults.front();
   // With one fault the line for people says it all.
-  if (found.size() == 1) return InvalidField(found[0].pointer, found[0].found, found[0].would_do);
-  return faults;
+  absl::Status status =
+      faults.size() == 1
+          ? Invalid(absl::StrCat(first.pointer, ": ", first.found,
+                                 first.would_do.empty() ? "" : "; ", first.would_do),
+                    reason)
+          : Invalid(absl::StrCat("not all of ", field, " can be read as intervals"), reason);
+  for (const Fault& fault : faults) {
+    AddFault(status, fault.pointer, fault.found, fault.would_do);
+  }
+  return status;
 }
 
 absl::StatusOr<std::optional<Interval>> FromProto(const std::string& given,

@@ -29,8 +29,9 @@ struct ReadIntervals {
   std::vector<v1::IntervalReading> readings;
 };
 
-// All faults at once, each with the pointer `/FIELD/INDEX`. No interval at all is a fault
-// unless `optional`.
+// All faults at once, each with the pointer `/FIELD/INDEX`: INTERVAL_MALFORMED, or, where
+// that is all that is wrong, INTERVAL_ENDS_BEFORE_START. No interval at all is a fault
+// (INVALID_REQUEST) unless `optional`.
 absl::StatusOr<ReadIntervals> FromProto(
     const google::protobuf::RepeatedPtrField<std::string>& given, const std::string& field,
     bool optional = false);

@@ -91,7 +91,7 @@ TEST_F(Cases, Case105TokensRiseAcrossRestartsAndNeverComeAgain) {
 }
 
 TEST_F(Cases, Case105TokensRiseAcrossARestore) {
-  ASSERT_TRUE(store_->Backup(folder_.File("backup.db")).ok());
+  ASSERT_TRUE(store::BackupSqlite(folder_.File("store.db"), folder_.File("backup.db")).ok());
   const Reservation lost = Granted("a", {Hour(1)});
   ReserveRequest other = Request("a", {Hour(1)});
   other.datasource = "clicks";
@@ -268,6 +268,106 @@ TEST_F(Cases, Case104WhatIsListedIsWhatRefuses) {
   for (int i = 0; i < 12; ++i) {
     EXPECT_EQ(listed[i], !Reserve("x", {Hour(i)}).ok()) << i;
   }
+}
+
+// A holder that is deleted never calls Release: its lease ends by itself.
+TEST_F(Cases, Case099AHolderThatNeverReleasesLosesItsTimeAtTheDeadline) {
+  Granted("workflow", {Hour(1)});
+  clock_.Advance(absl::Minutes(10));
+  EXPECT_TRUE(Reserve("next", {Hour(1)}).ok());
+}
+
+// The connection broke between the insert and the reply: the row is known by its request
+// id, expires like any other, and an admin can end it, with a trace.
+TEST_F(Cases, Case102ARowWhoseReplyWasLostIsFoundExpiresAndCanBeForced) {
+  ReserveRequest request = Request("a", {Hour(1)});
+  request.request_id = "run-1";
+  const Reservation lost = Granted(request);
+  Restart();
+  const auto again = Reserve(request);
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_TRUE(again->repeated);
+  EXPECT_EQ(again->reservation.id, lost.id);
+  ASSERT_TRUE(ForceRelease(lost).ok());
+  EXPECT_EQ(Audit().front().event.method, "ForceReleaseReservation");
+  EXPECT_EQ(Audit().front().event.caller.reason, "because");
+  EXPECT_EQ(Get(lost).forced_by, "tester");
+  EXPECT_EQ(Get(lost).force_reason, "because");
+  EXPECT_TRUE(Reserve("b", {Hour(1)}).ok());
+}
+
+// What a cancelled run held is listed with its holder and age, and ends without a setting
+// that somebody has to find.
+TEST_F(Cases, Case103WhatACancelledRunHoldsIsListedWithItsAgeAndEnds) {
+  const Reservation cancelled = Granted("run-7", {Hour(1)});
+  clock_.Advance(absl::Minutes(4));
+  const auto listed = In<Listed>([](store::Transaction& tx) {
+    return lease::List(tx, {"wiki", {}, "", {}}, {});
+  });
+  ASSERT_THAT(listed->reservations, SizeIs(1));
+  EXPECT_EQ(listed->reservations[0].holder, "run-7");
+  EXPECT_EQ(store_->Now() - listed->reservations[0].created, absl::Minutes(4));
+  clock_.Advance(absl::Minutes(6));
+  const auto later = In<Listed>([](store::Transaction& tx) {
+    return lease::List(tx, {"wiki", {}, "", {}}, {});
+  });
+  EXPECT_THAT(later->reservations, IsEmpty());
+  EXPECT_EQ(Get(cancelled).state, State::kExpired);
+}
+
+// After an expiry, when the holder may not have noticed yet, nobody is granted its time for
+// a while; after a release there is nothing to wait for.
+TEST_F(Cases, Case117AfterAnExpiryNotAfterAReleaseANewGrantWaits) {
+  Limits limits;
+  limits.lock_delay = absl::Seconds(15);
+  const auto expired = Reserve(Request("a", {Hour(1)}), limits);
+  const auto released = Reserve(Request("a", {Hour(2)}), limits);
+  ASSERT_TRUE(Release(released->reservation).ok());
+  EXPECT_TRUE(Reserve("b", {Hour(2)}).ok());
+  clock_.Advance(absl::Minutes(10));
+  // To the tick, also where the expiry was noted, after a restart, and for the same holder.
+  Restart();
+  ASSERT_TRUE(Write([](store::Transaction& tx) { return NoteExpiries(tx).status(); }).ok());
+  EXPECT_EQ(Get(expired->reservation).state, State::kExpired);
+  EXPECT_EQ(Get(expired->reservation).free, store_->Now() + absl::Seconds(15));
+  const auto refused = Reserve("a", {Hour(1)});
+  EXPECT_EQ(ReasonOf(refused.status()), "LOCK_DELAY");
+  EXPECT_EQ(RetryAfterOf(refused.status()), std::chrono::seconds(15));
+  clock_.Advance(absl::Seconds(15) - kTick);
+  EXPECT_EQ(ReasonOf(Reserve("b", {Hour(1)}).status()), "LOCK_DELAY");
+  clock_.Advance(kTick);
+  EXPECT_TRUE(Reserve("b", {Hour(1)}).ok());
+}
+
+// A renewal that comes late says how much is left of the lease, and what it makes of it.
+TEST_F(Cases, Case118ARenewalSaysUntilWhenItHolds) {
+  ReserveRequest request = Request("a", {Hour(1)});
+  request.ttl = absl::Seconds(30);
+  const Reservation granted = Granted(request);
+  clock_.Advance(absl::Seconds(28));
+  EXPECT_EQ(Get(granted).deadline - store_->Now(), absl::Seconds(2));
+  const auto renewed = In<Reservation>([&](store::Transaction& tx) {
+    return lease::Renew(tx, granted.id, granted.token, std::nullopt, caller_);
+  });
+  ASSERT_TRUE(renewed.ok()) << renewed.status();
+  // As long as it was granted for, not as some default says.
+  EXPECT_EQ(renewed->deadline, store_->Now() + absl::Seconds(30));
+  EXPECT_EQ(renewed->ttl, absl::Seconds(30));
+}
+
+// A stream that writes whole days holds the day: an hourly backfill of it is refused, and
+// told why.
+TEST_F(Cases, Case029AFinerReplaceBesideAStreamsCoarserAppendIsRefused) {
+  ReserveRequest append = Request("stream", {Hours(0, 24)});
+  append.mode = Mode::kAppend;
+  append.partitions = Granularity::FromName("DAY").value();
+  Granted(append);
+  ReserveRequest replace = Request("batch", {Hour(3)});
+  replace.partitions = Granularity::FromName("HOUR").value();
+  EXPECT_EQ(ReasonOf(Reserve(replace).status()), "CROSSING_GRANULARITY");
+  replace.partitions = Granularity::FromName("DAY").value();
+  replace.intervals = {Hours(0, 24)};
+  EXPECT_EQ(ReasonOf(Reserve(replace).status()), "HELD");
 }
 
 }  // namespace

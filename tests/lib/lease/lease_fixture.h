@@ -12,6 +12,7 @@
 #include "lib/store/sqlite.h"
 #include "lib/time/fake_clock.h"
 #include "lib/time/status_reason.h"
+#include "tests/lib/store/databases/test_database.h"
 
 namespace interlock::lease {
 
@@ -23,11 +24,7 @@ inline Interval Hour(int hour) { return Hours(hour, hour + 1); }
 
 class LeaseTest : public ::testing::Test {
  protected:
-  LeaseTest() {
-    auto store = store::OpenTemporarySqlite({audit::AuditSchema(), LeaseSchema()}, clock_);
-    EXPECT_TRUE(store.ok()) << store.status();
-    store_ = std::move(*store);
-  }
+  LeaseTest() : store_(store::OpenChosenStore({audit::AuditSchema(), LeaseSchema()}, clock_)) {}
 
   // A body's result, from a transaction of its own.
   template <class T>
@@ -116,7 +113,7 @@ class LeaseTest : public ::testing::Test {
 
   FakeClock clock_;
   audit::Caller caller_ = {"tester", "call-1", "because"};
-  std::unique_ptr<store::SqliteStore> store_;
+  std::unique_ptr<store::Store> store_;
 };
 
 }  // namespace interlock::lease

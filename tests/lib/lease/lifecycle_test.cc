@@ -152,5 +152,55 @@ TEST_F(Lifecycle, EveryChangeLeavesAnEventWithWhatWasAndWhatIs) {
                                    "ReserveInterval"));
 }
 
+TEST_F(Lifecycle, OnlyWhoReservedItActsOnItFromOutside) {
+  const Reservation granted = Granted("a", {Hour(1)});
+  const auto check = [&](const std::string& identity) {
+    return store_->Read(
+        [&](store::Transaction& tx) { return CheckHolder(tx, granted.id, identity); });
+  };
+  EXPECT_TRUE(check("tester").ok());
+  const absl::Status other = check("somebody");
+  EXPECT_EQ(other.code(), absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(ReasonOf(other), "NOT_THE_HOLDER");
+}
+
+TEST_F(Lifecycle, ForcedWorkIsNamedUntilItIsSettledAndAnOrphanCanBeForced) {
+  const Reservation granted = Granted("a", {Hours(1, 3)});
+  ASSERT_TRUE(Pin(granted, "task-1", Hour(1)).ok());
+  const auto forced = [this] {
+    return In<std::vector<ForcedWork>>([](store::Transaction& tx) { return ListForcedWork(tx); });
+  };
+  clock_.Advance(absl::Minutes(10));
+  EXPECT_EQ(Get(granted).state, State::kOrphaned);
+  EXPECT_TRUE(forced()->empty());
+  ASSERT_TRUE(ForceRelease(granted).ok());
+  EXPECT_EQ(Get(granted).state, State::kOrphaned);
+  EXPECT_EQ(ReasonOf(Reserve("b", {Hour(1)}).status()), "HELD");
+  ASSERT_EQ(forced()->size(), 1U);
+  EXPECT_EQ(forced()->front().work_id, "task-1");
+  EXPECT_EQ(forced()->front().by, "tester");
+  // The same call again is the same call; another is told that it is done.
+  EXPECT_TRUE(ForceRelease(granted).ok());
+  caller_.reason = "another";
+  EXPECT_EQ(ReasonOf(ForceRelease(granted).status()), "FORCED");
+  ASSERT_TRUE(Unpin("task-1").ok());
+  EXPECT_TRUE(forced()->empty());
+  EXPECT_EQ(Get(granted).state, State::kForced);
+}
+
+TEST_F(Lifecycle, ARequestsTextsHaveBounds) {
+  ReserveRequest request = Request("a", {Hour(1)});
+  request.request_id = std::string(129, 'x');
+  EXPECT_EQ(ReasonOf(Reserve(request).status()), "REQUEST_ID_INVALID");
+  request.request_id = "caf\xc3\xa9";
+  EXPECT_EQ(ReasonOf(Reserve(request).status()), "REQUEST_ID_INVALID");
+  request.request_id = "";
+  request.purpose = std::string(257, 'x');
+  request.labels["x"] = std::string(257, 'x');
+  const absl::Status refused = Reserve(request).status();
+  EXPECT_EQ(ReasonOf(refused), "INVALID_RESERVATION");
+  EXPECT_EQ(FaultsOf(refused).size(), 2U);
+}
+
 }  // namespace
 }  // namespace interlock::lease

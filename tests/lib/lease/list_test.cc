@@ -37,14 +37,14 @@ class ListReservations : public LeaseTest {
   static Filter Overlapping(const Interval& interval) { return {"wiki", interval, "", {}}; }
 };
 
-TEST_F(ListReservations, ByDatasourceInTheOrderOfGrants) {
+TEST_F(ListReservations, OfOneDatasourceByStartAndOfAllInTheOrderOfGrants) {
   for (int i = 5; i > 0; --i) Granted(absl::StrCat("h", i), {Hour(i)});
   ReserveRequest other = Request("other", {Hour(1)});
   other.datasource = "clicks";
   Granted(other);
   for (const int64_t page_size : {1, 2, 5, 100}) {
     EXPECT_THAT(Holders({"wiki", {}, "", {}}, page_size),
-                ElementsAre("h5", "h4", "h3", "h2", "h1"));
+                ElementsAre("h1", "h2", "h3", "h4", "h5"));
   }
   EXPECT_THAT(Holders({}, 3), ElementsAre("h5", "h4", "h3", "h2", "h1", "other"));
   EXPECT_THAT(Holders({"nothing", {}, "", {}}), IsEmpty());

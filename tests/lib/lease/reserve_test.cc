@@ -174,7 +174,7 @@ TEST_F(ReserveInterval, ARequestIdNeverGrantsTwiceWithinADayOfItsEnd) {
   const Reservation first = Granted(request);
   ASSERT_TRUE(Release(first).ok());
   EXPECT_EQ(ReasonOf(Reserve(request).status()), "RELEASED");
-  clock_.Advance(kRequestIdKept);
+  clock_.Advance(Limits().request_id_kept);
   EXPECT_EQ(ReasonOf(Reserve(request).status()), "RELEASED");
   clock_.Advance(absl::Milliseconds(1));
   const auto again = Reserve(request);
@@ -215,6 +215,9 @@ TEST_F(ReserveInterval, NamesTheLimitThatWasReached) {
   EXPECT_EQ(limit_of(request), "shortest_ttl");
   request.ttl = absl::Hours(25);
   EXPECT_EQ(limit_of(request), "longest_ttl");
+  request.ttl = absl::Minutes(1);
+  request.wait = absl::Hours(2);
+  EXPECT_EQ(limit_of(request), "longest_wait");
 }
 
 TEST_F(ReserveInterval, LimitsLiveReservationsPerHolderAndPerDatasource) {

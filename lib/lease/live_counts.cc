@@ -1,0 +1,104 @@
+#include "lib/lease/live_counts.h"
+
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "lib/lease/lease_errors.h"
+#include "lib/lease/overlaps.h"
+
+namespace interlock::lease {
+namespace {
+
+// Expired ones that one refusal writes down, so that the bound is true again.
+constexpr int64_t kMostCleared = 1000;
+
+absl::StatusOr<int64_t> BoundOf(store::Transaction& tx, int64_t datasource,
+                                const std::string& holder) {
+  absl::StatusOr<store::Rows> rows = tx.Query(
+      "SELECT live_count FROM lease_holder WHERE datasource = :datasource"
+      " AND holder = :holder",
+      {datasource, holder});
+  if (!rows.ok()) return rows.status();
+  return rows->empty() ? 0 : rows->front().Int(0);
+}
+
+absl::Status ClearAll(store::Transaction& tx, int64_t datasource,
+                      const absl::StatusOr<store::Rows>& rows) {
+  if (!rows.ok()) return rows.status();
+  for (const store::Row& row : *rows) {
+    absl::Status status = Clear(tx, {datasource, row.Int(0)});
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> HolderIsFull(store::Transaction& tx, int64_t datasource,
+                                  const std::string& holder, int64_t limit) {
+  absl::Status cleared = ClearAll(
+      tx, datasource,
+      tx.Query("SELECT token FROM lease_reservation WHERE live = 1 AND datasource = :datasource"
+               " AND holder = :holder AND deadline_ms <= :now LIMIT :most",
+               {datasource, holder, tx.now(), kMostCleared}));
+  if (!cleared.ok()) return cleared;
+  absl::StatusOr<store::Rows> count = tx.Query(
+      "SELECT COUNT(*) FROM (SELECT 1 FROM lease_reservation WHERE live = 1"
+      " AND datasource = :datasource AND holder = :holder AND deadline_ms > :now"
+      " LIMIT :limit) AS live",
+      {datasource, holder, tx.now(), limit});
+  if (!count.ok()) return count.status();
+  return count->front().Int(0) >= limit;
+}
+
+absl::StatusOr<bool> DatasourceIsFull(store::Transaction& tx, int64_t datasource, int64_t limit) {
+  absl::Status cleared = ClearAll(
+      tx, datasource,
+      tx.Query("SELECT token FROM lease_reservation WHERE live = 1 AND datasource = :datasource"
+               " AND deadline_ms <= :now LIMIT :most",
+               {datasource, tx.now(), kMostCleared}));
+  if (!cleared.ok()) return cleared;
+  absl::StatusOr<store::Rows> count = tx.Query(
+      "SELECT COUNT(*) FROM (SELECT 1 FROM lease_reservation WHERE live = 1"
+      " AND datasource = :datasource AND deadline_ms > :now LIMIT :limit) AS live",
+      {datasource, tx.now(), limit});
+  if (!count.ok()) return count.status();
+  return count->front().Int(0) >= limit;
+}
+
+}  // namespace
+
+absl::Status CheckLive(store::Transaction& tx, const DatasourceRow& datasource,
+                       const ReserveRequest& request, const Limits& limits) {
+  if (limits.live_per_holder > 0) {
+    absl::StatusOr<int64_t> bound = BoundOf(tx, datasource.number, request.holder);
+    if (!bound.ok()) return bound.status();
+    if (*bound >= limits.live_per_holder) {
+      absl::StatusOr<bool> full =
+          HolderIsFull(tx, datasource.number, request.holder, limits.live_per_holder);
+      if (!full.ok()) return full.status();
+      if (*full) {
+        return TooManyLive("live_per_holder", limits.live_per_holder,
+                           absl::StrCat(request.holder, " in ", request.datasource));
+      }
+    }
+  }
+  if (limits.live_per_datasource > 0 && datasource.live >= limits.live_per_datasource) {
+    absl::StatusOr<bool> full = DatasourceIsFull(tx, datasource.number, limits.live_per_datasource);
+    if (!full.ok()) return full.status();
+    if (*full) {
+      return TooManyLive("live_per_datasource", limits.live_per_datasource, request.datasource);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CountOneMore(store::Transaction& tx, int64_t datasource, const std::string& holder) {
+  return tx
+      .Execute(
+          "INSERT INTO lease_holder (datasource, holder, live_count)"
+          " VALUES (:datasource, :holder, 1) ON CONFLICT (datasource, holder)"
+          " DO UPDATE SET live_count = lease_holder.live_count + 1",
+          {datasource, holder})
+      .status();
+}
+
+}  // namespace interlock::lease

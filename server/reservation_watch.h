@@ -1,0 +1,51 @@
+// WatchReservations: first what is so, or what happened since a revision, then what happens.
+//
+// A watch keeps no queue: it reads what came after the revision that it told last, some
+// hundred events at a time, and reads on when those are sent. A caller that reads so slowly
+// that the log has forgotten what comes next is told REVISION_TOO_OLD and begins anew.
+//
+// Threads: the watcher is one thread for all watches; messages go out on gRPC's.
+#pragma once
+
+#include <memory>
+#include <set>
+#include <thread>
+
+#include "grpcpp/support/server_callback.h"
+#include "interlock/v1/reservations.pb.h"
+#include "lib/store/store.h"
+#include "lib/time/mutex.h"
+
+namespace interlock::server {
+
+class ReservationWatch;
+
+class ReservationWatcher {
+ public:
+  // `store` must outlive it.
+  explicit ReservationWatcher(store::Store& store);
+  ~ReservationWatcher();
+
+  // Ends all watches, and those that still come, with UNAVAILABLE.
+  void End();
+
+  grpc::ServerWriteReactor<v1::WatchReservationsResponse>* Watch(
+      const v1::WatchReservationsRequest& request);
+
+ private:
+  friend class ReservationWatch;
+  void Run();
+  void Ring();
+  void Remove(ReservationWatch* watch);
+
+  store::Store& store_;
+  Mutex mutex_;
+  CondVar rung_;
+  bool rang_ INTERLOCK_GUARDED_BY(mutex_) = false;
+  bool ending_ INTERLOCK_GUARDED_BY(mutex_) = false;
+  std::set<ReservationWatch*> watches_ INTERLOCK_GUARDED_BY(mutex_);
+  std::unique_ptr<store::Listening> listening_;
+  std::thread thread_;
+};
+
+}  // namespace interlock::server
