@@ -1,0 +1,86 @@
+// A stream kept suspended while its hours are recomputed.
+//
+// Concurrent locks are no substitute: a REPLACE beside an APPEND upgrades what the stream
+// has read and not yet published onto its own version (measured). So the supervisor is
+// suspended, its tasks publish, hand off and go, and their locks with them; then the
+// backfill runs, and is proven; then the stream resumes where its offsets are committed.
+//
+// Guarantees: one handover for a supervisor at a time. What it was before is kept: one that
+// a person suspended stays so. It resumes after a crash, a failed or cancelled backfill, a
+// lost lease and when `max_pause` is over, but never while an attempt of the backfill is live
+// or undetermined. Whether tasks are gone is read from Druid's lists of tasks and locks,
+// never from the supervisor's status.
+//
+// The machine is pure; handover_worker.h looks, calls it, stores, and acts.
+//
+// Threads: values and functions without state.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "lib/time/instant.h"
+
+namespace interlock::backfill {
+
+enum class HandoverState {
+  kBefore,     // what lies outside of the tail runs; the stream is alive
+  kDraining,   // suspended; its tasks still publish and hand off
+  kSuspended,  // its tasks and locks are gone; the backfill runs
+  kResuming,   // being resumed
+  kOver,       // resumed, or left as a person had it
+};
+absl::string_view NameOf(HandoverState state);
+HandoverState HandoverStateOf(absl::string_view name);
+
+struct Handover {
+  std::string backfill_id;
+  std::string datasource;
+  std::string supervisor_id;  // "" where the datasource has none
+  HandoverState state = HandoverState::kBefore;
+  bool was_suspended = false;
+  bool seen_suspended = false;  // since it was asked for
+  absl::Duration max_pause;
+  bool ends_at_committed_offsets = false;
+  std::optional<Instant> suspended, resume_by, resumed;
+  std::string reason;  // why it ended as it did: PAUSE_OVER, RESUMED_BY_OTHERS …
+  std::string message;
+};
+
+// What one look showed, of Druid and of the backfill.
+struct HandoverSight {
+  bool known = false;  // Druid could be asked
+  bool supervisor_there = false;
+  bool supervisor_suspended = false;
+  bool tasks_gone = false;      // no task of the stream lives, and none of its locks is held
+  bool another_has_it = false;  // a handover of another backfill
+  // Of the backfill:
+  bool outside_open = false;  // units outside of the tail are not over yet
+  bool inside_open = false;   // units in the tail are not over yet
+  bool attempt_open = false;  // some attempt of it is live or undetermined
+  bool wanted = true;         // it is not cancelled, paused or over
+};
+
+enum class HandoverAct {
+  kNone,      // look again later
+  kSuspend,   // ask Druid to suspend it
+  kShutDown,  // ask Druid to end the backfill's running tasks: the pause is over
+  kResume,    // ask Druid to resume it
+};
+
+struct HandoverStep {
+  HandoverState state;
+  HandoverAct act = HandoverAct::kNone;
+  std::string reason = {};
+
+  bool operator==(const HandoverStep& other) const = default;
+};
+
+HandoverStep NextHandover(const Handover& handover, const HandoverSight& sight, Instant now);
+
+// Whether units in the tail may be posted now: the pause must outlast the call.
+bool MayRunInTail(const Handover& handover, Instant now, absl::Duration call_deadline);
+
+}  // namespace interlock::backfill
