@@ -15,6 +15,8 @@
 #include "lib/druid/cluster.h"
 #include "lib/druid/curl_transport.h"
 #include "lib/lease/reservations.h"
+#include "lib/seal/corrections.h"
+#include "lib/seal/seals.h"
 #include "lib/simulator/simulator.h"
 #include "lib/store/store.h"
 #include "lib/work/loop.h"
@@ -25,6 +27,7 @@
 #include "server/backfill_watch.h"
 #include "server/backfills_service.h"
 #include "server/conversions/time.h"
+#include "server/correction_call.h"
 #include "server/doctor.h"
 #include "server/drop_call.h"
 #include "server/drop_options.h"
@@ -40,6 +43,9 @@
 #include "server/reservation_watch.h"
 #include "server/reservations_service.h"
 #include "server/seen_faults.h"
+#include "server/seal_obstacle.h"
+#include "server/seal_upkeep.h"
+#include "server/seals_service.h"
 #include "server/server_service.h"
 #include "server/store_opening.h"
 #include "server/submit_call.h"
@@ -61,6 +67,7 @@ lease::Limits LeaseLimits(const config::v1::ServerConfig& all) {
   limits.longest_ttl = FromProto(config.max_ttl());
   limits.live_per_holder = config.max_reservations_per_holder();
   limits.live_per_datasource = config.max_reservations_per_datasource();
+  limits.obstacles = std::make_shared<lease::Obstacles>(std::vector{SealObstacle()});
   if (config.has_max_interval()) limits.longest_interval = FromProto(config.max_interval());
   limits.longest_wait = FromProto(config.max_wait());
   limits.lock_delay = FromProto(config.lock_delay());
@@ -171,8 +178,31 @@ class InterlockServer::Parts {
     StartDrops();
     StartBackfills();
     if (auto status = StartAudit(); !status.ok()) return status;
+    if (auto status = StartSeals(); !status.ok()) return status;
     loop_->Start();
     return absl::OkStatus();
+  }
+
+  absl::Status StartSeals() {
+    seal::Options options;
+    options.holders = HoldersOf;
+    options.compacted = [this](const std::string& datasource) -> absl::StatusOr<bool> {
+      const auto config = cluster_->GetCompactionConfig(datasource);
+      if (config.done()) return config.value().has_value();
+      return config.refused() ? absl::StatusOr<bool>(false)
+                              : absl::UnavailableError(config.text());
+    };
+    seals_ = std::make_unique<seal::Seals>(*store_, *cluster_, std::move(options));
+    corrections_ = std::make_unique<seal::Corrections>(*store_, *cluster_);
+    SealUpkeep::Times times;
+    const auto& sweep = config_.verification().sweep_interval();
+    if (sweep.seconds() > 0) times.look = FromProto(sweep);
+    seal_upkeep_ = std::make_unique<SealUpkeep>(
+        SealUpkeep::World{*store_, *cluster_, *backfills_, *seals_, *corrections_,
+                          [this] { loop_->Wake(); }},
+        times, *metrics_.registry());
+    seal_upkeep_->Handle(*loop_);
+    return seal_upkeep_->Schedule();
   }
 
   absl::Status StartAudit() {
@@ -228,8 +258,10 @@ class InterlockServer::Parts {
     const VerifySettings verify{FromProto(config_.verification().grace()),
                                 config_.limits().max_partitions_per_call()};
     verify_ = std::make_unique<VerifyCall>(*store_, *cluster_, executor_, seen_, verify);
+    correction_call_ = std::make_unique<CorrectionCall>(*backfills_, *corrections_, *seal_upkeep_);
     submit_ =
-        std::make_unique<SubmitCall>(*backfills_, executor_, config_.limits().max_spec_bytes());
+        std::make_unique<SubmitCall>(*backfills_, *correction_call_, executor_,
+                                           config_.limits().max_spec_bytes());
     backfills_service_ = std::make_unique<BackfillsService>(*backfills_, *watcher_, executor_);
     drop_call_ = std::make_unique<DropCall>(*drops_, executor_);
     drops_service_ = std::make_unique<DropsService>(*drops_, executor_);
@@ -244,6 +276,11 @@ class InterlockServer::Parts {
     audit_service_ = std::make_unique<AuditService>(*store_, executor_);
     std::vector<grpc::Service*> services = unbuilt_.All();
     services.push_back(audit_service_.get());
+    seals_service_ = std::make_unique<SealsService>(SealsService::World{
+        *store_, *cluster_, *seals_, *corrections_, executor_,
+        [this](const std::string& id, Instant due) { return seal_upkeep_->LookAt(id, due); },
+        [this] { return seal_upkeep_->ApplyPolicies(); }});
+    services.push_back(seals_service_.get());
     services.push_back(server_service_.get());
     services.push_back(backfills_service_.get());
     services.push_back(drops_service_.get());
@@ -287,6 +324,9 @@ class InterlockServer::Parts {
   std::unique_ptr<drop::Drops> drops_;
   std::unique_ptr<drop::Worker> drop_worker_;
   std::unique_ptr<AuditUpkeep> audit_upkeep_;
+  std::unique_ptr<seal::Seals> seals_;
+  std::unique_ptr<seal::Corrections> corrections_;
+  std::unique_ptr<SealUpkeep> seal_upkeep_;
   std::unique_ptr<work::Loop> loop_;
   std::unique_ptr<BackfillWatcher> watcher_;
   SeenFaults seen_{metrics_};
@@ -297,6 +337,7 @@ class InterlockServer::Parts {
   std::unique_ptr<LeaseHousekeeper> lease_housekeeper_;
   std::unique_ptr<ReserveIntervalCall> reserve_;
   std::unique_ptr<VerifyCall> verify_;
+  std::unique_ptr<CorrectionCall> correction_call_;
   std::unique_ptr<SubmitCall> submit_;
   std::unique_ptr<BackfillsService> backfills_service_;
   std::unique_ptr<DropCall> drop_call_;
@@ -306,6 +347,7 @@ class InterlockServer::Parts {
   std::unique_ptr<IngestionCoordinatorService> coordinator_service_;
   std::unique_ptr<ReservationsService> reservations_service_;
   std::unique_ptr<AuditService> audit_service_;
+  std::unique_ptr<SealsService> seals_service_;
   UnbuiltServices unbuilt_;
   std::unique_ptr<GrpcListener> grpc_;
   std::unique_ptr<AdminServer> admin_;

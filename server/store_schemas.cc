@@ -4,6 +4,7 @@
 #include "lib/backfill/rows.h"
 #include "lib/drop/rows.h"
 #include "lib/lease/reservations.h"
+#include "lib/seal/rows.h"
 #include "lib/store/sqlite.h"
 #include "lib/work/steps.h"
 #include "server/store_opening.h"
@@ -12,7 +13,7 @@ namespace interlock::server {
 
 std::vector<store::Schema> StoreSchemas() {
   return {audit::AuditSchema(), work::WorkSchema(), lease::LeaseSchema(),
-          backfill::BackfillSchema(), drop::DropSchema()};
+          backfill::BackfillSchema(), drop::DropSchema(), seal::SealSchema()};
 }
 
 absl::Status MigrateStore(const config::v1::ServerConfig& config, const Clock& clock) {

@@ -31,14 +31,42 @@ absl::Status SubmitCall::Submit(const grpc::CallbackServerContext& context,
   if (!read.ok()) return read.status();
   backfill->intervals = std::move(read->intervals);
   for (auto& reading : read->readings) *response.add_readings() = std::move(reading);
+  if (request.correction()) return Correct(context, request, *backfill, response);
   if (request.validate_only()) {
     auto plan = backfills_.MakePlan(*backfill);
     if (!plan.ok()) return plan.status();
     ToProto(*plan, response.mutable_plan());
     return absl::OkStatus();
   }
-  auto submitted =
-      backfills_.Submit(*backfill, CallerOf(context, request.request_id(), request.reason()));
+  return Answer(
+      backfills_.Submit(*backfill, CallerOf(context, request.request_id(), request.reason())),
+      response);
+}
+
+absl::Status SubmitCall::Correct(const grpc::CallbackServerContext& context,
+                                 const v1::SubmitBackfillRequest& request,
+                                 const backfill::BackfillRequest& asked,
+                                 v1::SubmitBackfillResponse& response) {
+  auto redirected = corrections_.Redirect(asked);
+  if (!redirected.ok()) return redirected.status();
+  if (!request.validate_only()) {
+    absl::Status status = Answer(
+        corrections_.Submit(*redirected,
+                            CallerOf(context, request.request_id(), request.reason())),
+        response);
+    response.mutable_backfill()->set_correction(true);
+    response.mutable_backfill()->set_corrections_datasource(redirected->corrections_datasource);
+    return status;
+  }
+  auto plan = backfills_.MakePlan(redirected->request);
+  if (!plan.ok()) return plan.status();
+  ToProto(*plan, response.mutable_plan());
+  response.mutable_plan()->set_corrections_datasource(redirected->corrections_datasource);
+  return absl::OkStatus();
+}
+
+absl::Status SubmitCall::Answer(const absl::StatusOr<backfill::Backfills::Submitted>& submitted,
+                                v1::SubmitBackfillResponse& response) {
   if (!submitted.ok()) return submitted.status();
   auto detail = backfills_.Get(submitted->backfill.id);
   if (!detail.ok()) return detail.status();

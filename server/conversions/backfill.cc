@@ -104,7 +104,7 @@ absl::Status CheckBuilt(const v1::SubmitBackfillRequest& request) {
   if (request.input_ends_at_committed_offsets())
     return FieldNotBuilt("input_ends_at_committed_offsets");
   if (request.accept_concurrent_append()) return FieldNotBuilt("accept_concurrent_append");
-  if (request.correction()) return FieldNotBuilt("correction");
+  // `correction` is SubmitCall's to honour.
   if (request.has_deadline()) return FieldNotBuilt("deadline");
   if (request.has_rollback_window()) return FieldNotBuilt("rollback_window");
   if (request.level() == v1::Proof::RETIRED) return FieldNotBuilt("level");
