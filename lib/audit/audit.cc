@@ -1,8 +1,39 @@
 #include "lib/audit/audit.h"
 
+#include <string>
+#include <utility>
+
 #include "lib/audit/rows.h"
 
 namespace interlock::audit {
+namespace {
+
+// What a method acts on, where its event does not say: by a part of its name.
+std::string ResourceTypeOf(const Event& event) {
+  static const std::pair<const char*, const char*> kParts[] = {
+      {"Reservation", "reservation"},
+      {"ReserveInterval", "reservation"},
+      {"ReleaseIntervals", "reservation"},
+      {"AbandonWork", "reservation"},
+      {"RetentionPolicy", "retention_policy"},
+      {"worker.retention", "retention_policy"},
+      {"Backfill", "backfill"},
+      {"AcceptPartitions", "backfill"},
+      {"AbandonAttempt", "backfill"},
+      {"Drop", "drop"},
+      {"drop", "drop"},
+      {"ApproveKill", "drop"},
+      {"ExtendWindow", "drop"},
+      {"Job", "job"},
+      {"Stream", "stream"}};
+  if (!event.resource_type.empty()) return event.resource_type;
+  for (const auto& [part, type] : kParts) {
+    if (event.method.find(part) != std::string::npos) return type;
+  }
+  return "";
+}
+
+}  // namespace
 
 absl::Status Record(store::Transaction& tx, const Event& event) {
   return tx
@@ -13,7 +44,7 @@ absl::Status Record(store::Transaction& tx, const Event& event) {
           " :resource_type, :peer)",
           {tx.now(), event.caller.identity, event.caller.request_id, event.caller.reason,
            event.method, event.datasource, event.subject, event.result, event.before, event.after,
-           event.resource_type, event.caller.peer})
+           ResourceTypeOf(event), event.caller.peer})
       .status();
 }
 
