@@ -2,6 +2,7 @@
 #include "absl/strings/str_cat.h"
 #include "lib/backfill/backfills.h"
 #include "lib/backfill/leases.h"
+#include "lib/backfill/state_events.h"
 
 namespace interlock::backfill {
 namespace {
@@ -71,6 +72,7 @@ absl::StatusOr<bool> UpdatePhase(store::Transaction& tx, Backfill& backfill) {
   const bool same = standing.phase == backfill.phase && standing.reason == backfill.reason &&
                     standing.message == backfill.message && ended == backfill.ended.has_value();
   if (same) return idle;
+  const Phase before = backfill.phase;
   backfill.phase = standing.phase;
   backfill.reason = standing.reason;
   backfill.message = standing.message;
@@ -80,6 +82,7 @@ absl::StatusOr<bool> UpdatePhase(store::Transaction& tx, Backfill& backfill) {
     backfill.ended = tx.now();
   }
   absl::Status status = UpdateBackfill(tx, backfill);
+  if (status.ok()) status = RecordPhaseMoved(tx, before, backfill);
   if (status.ok() && ended) status = ReturnTime(tx, backfill);
   if (!status.ok()) return status;
   return idle;

@@ -6,6 +6,7 @@
 #include "lib/backfill/backfill_errors.h"
 #include "lib/backfill/revision.h"
 #include "lib/backfill/rows.h"
+#include "lib/backfill/state_events.h"
 
 namespace interlock::backfill {
 namespace {
@@ -107,17 +108,25 @@ absl::Status InsertUnit(store::Transaction& tx, const std::string& datasource,
 }
 
 absl::Status UpdateUnit(store::Transaction& tx, const StoredUnit& unit) {
+  auto before = tx.Query(
+      "SELECT state, datasource FROM backfill_unit WHERE backfill_id = :id AND"
+      " number = :number",
+      {unit.backfill_id, unit.number});
+  if (!before.ok()) return before.status();
+  if (before->empty()) return UnknownBackfill(unit.backfill_id);
   absl::Status status =
-      tx.Execute(
-            "UPDATE backfill_unit SET state = :state, open = :open, reason = :reason,"
-            " message = :message, attempts = :attempts, task_id = :task,"
-            " reservation_id = :reservation, token = :token, due_ms = :due, rows_in = :rows,"
-            " unparseable = :unparseable WHERE backfill_id = :id AND number = :number",
-            {std::string(NameOf(unit.state)), IsOpen(unit.state), unit.reason, unit.message,
-             unit.attempts, unit.task_id, unit.reservation_id, unit.token, unit.due,
-             unit.rows ? store::Value(*unit.rows) : store::Value(), unit.unparseable,
-             unit.backfill_id, unit.number})
-          .status();
+      RecordUnitMoved(tx, before->front().Text(1), StateOf(before->front().Text(0)), unit);
+  if (!status.ok()) return status;
+  status = tx.Execute(
+                 "UPDATE backfill_unit SET state = :state, open = :open, reason = :reason,"
+                 " message = :message, attempts = :attempts, task_id = :task,"
+                 " reservation_id = :reservation, token = :token, due_ms = :due, rows_in = :rows,"
+                 " unparseable = :unparseable WHERE backfill_id = :id AND number = :number",
+                 {std::string(NameOf(unit.state)), IsOpen(unit.state), unit.reason, unit.message,
+                  unit.attempts, unit.task_id, unit.reservation_id, unit.token, unit.due,
+                  unit.rows ? store::Value(*unit.rows) : store::Value(), unit.unparseable,
+                  unit.backfill_id, unit.number})
+               .status();
   auto revision = NextRevision(tx);
   if (!status.ok() || !revision.ok()) return status.ok() ? revision.status() : status;
   const std::string state(NameOf(unit.state));
