@@ -13,17 +13,18 @@ class Channel;
 
 namespace interlock::client {
 
+// All of them can be left out: `{.address = "interlock.example:7430"}`.
 struct ConnectionOptions {
   // host:port, or unix:/path.
   std::string address = "127.0.0.1:7430";
   // Sent as `authorization: Bearer TOKEN`, over TLS or on loopback only.
-  std::string token;
+  std::string token{};
   // The name the caller states. A server believes it on loopback alone.
-  std::string caller;
+  std::string caller{};
   // Each of these files, PEM, turns TLS on; the authority may be kSystemAuthorities.
-  std::string authority_file;
-  std::string certificate_file;
-  std::string key_file;
+  std::string authority_file{};
+  std::string certificate_file{};
+  std::string key_file{};
 };
 
 // As an authority: those that the machine trusts.

@@ -90,7 +90,7 @@ absl::Status CallRepeated(Calls& calls, const Clock& clock, const Repeating& rep
   while (true) {
     const nanoseconds sent = clock.Monotonic();
     const nanoseconds left = std::max(whole - (sent - begun), nanoseconds::zero());
-    const absl::Status status =
+    absl::Status status =
         calls.Call(method, request, reply, repeating.timeout + absl::FromChrono(left));
     if (!IsPassing(status)) return status;
     // It waited at the server before it broke off: the absence begins now.

@@ -44,7 +44,7 @@ absl::Status CountAnew(Calls& calls, const Clock& clock, Lease& lease, const Rep
   request.set_fencing_token(lease.fencing_token);
   ToProto(lease.ttl, *request.mutable_ttl());
   v1::RenewReservationResponse reply;
-  const absl::Status status =
+  absl::Status status =
       CallRepeated(calls, clock, repeating, "Reservations.RenewReservation", request, reply);
   if (status.ok()) lease.remaining = FromProto(reply.reservation().remaining());
   return status;
@@ -131,7 +131,7 @@ absl::Status Reservation::WaitUntilLost(absl::Duration longest) {
                        ? std::chrono::steady_clock::time_point::max()
                        : std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(longest);
   while (true) {
-    const absl::Status loss = keeper_.loss();
+    absl::Status loss = keeper_.loss();
     if (!loss.ok()) return loss;
     MutexLock lock(mutex_);
     const auto now = std::chrono::steady_clock::now();

@@ -216,5 +216,31 @@ class ReserveCommand(Programs):
         self.ends(program, 0)
 
 
+class ExampleOfTheLibrary(Programs):
+    def hold(self, steps):
+        example = subprocess.Popen([str(BIN / "interlock-example-hold"), self.address, self.datasource, INTERVAL,
+                                    str(steps)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(self.end, example)
+        return example
+
+    def test_it_works_under_a_lease_and_gives_it_back(self):
+        out, err = self.hold(3).communicate(timeout=PATIENCE)
+        self.assertEqual(re.findall("step [0-9] under token [1-9]", out), re.findall("step.*", out), err)
+        self.assertEqual(len(out.splitlines()), 3)
+        self.assertEqual(self.reserve("auditor"), 0)
+        example = self.hold(1)
+        self.assertIn("HELD: ", example.communicate(timeout=PATIENCE)[1])
+        self.assertEqual(example.returncode, 1)
+
+    def test_it_stops_when_the_server_is_gone(self):
+        example = self.hold(10_000)
+        example.stdout.readline()
+        self.server.kill()
+        _, err = example.communicate(timeout=PATIENCE)
+        self.assertEqual(example.returncode, 3)
+        self.assertIn("unreachable so far", err)
+        self.assertIn("lost: LEASE_DEADLINE", err)
+
+
 if __name__ == "__main__":
     unittest.main()
