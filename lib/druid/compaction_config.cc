@@ -49,8 +49,8 @@ Answer<std::optional<CompactionConfig>> Cluster::GetCompactionConfig(
   Call own;
   own.endpoint = "compaction_config";
   own.service = Service::kOverlord;
-  own.path = absl::StrCat("/druid/indexer/v1/compaction/config/datasources/",
-                          EscapeUrl(datasource));
+  own.path =
+      absl::StrCat("/druid/indexer/v1/compaction/config/datasources/", EscapeUrl(datasource));
   own.read = ReadsJson([&](const rapidjson::Document& reply) {
     config.reset();
     if (reply.IsObject()) config = ConfigFrom(reply);
