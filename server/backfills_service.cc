@@ -7,7 +7,6 @@
 #include "server/caller.h"
 #include "server/conversions/backfill.h"
 #include "server/conversions/time.h"
-#include "server/field_not_built.h"
 #include "server/unary.h"
 
 namespace interlock::server {
@@ -47,8 +46,6 @@ class Attempts {
 };
 
 absl::StatusOr<backfill::Backfills::Filter> FilterOf(const v1::ListBackfillsRequest& request) {
-  if (!request.job().empty()) return FieldNotBuilt("job");
-  if (request.labels_size() > 0) return FieldNotBuilt("labels");
   backfill::Backfills::Filter filter;
   filter.datasource = request.datasource();
   auto interval = FromProto(request.interval(), "interval");
@@ -60,6 +57,8 @@ absl::StatusOr<backfill::Backfills::Filter> FilterOf(const v1::ListBackfillsRequ
     filter.phases.push_back(*phase);
   }
   filter.requested_by = request.requested_by();
+  filter.job = request.job();
+  filter.labels.assign(request.labels().begin(), request.labels().end());
   if (request.has_created_since_time()) filter.since = FromProto(request.created_since_time());
   if (request.has_created_until_time()) filter.until = FromProto(request.created_until_time());
   return filter;
@@ -173,6 +172,22 @@ grpc::ServerUnaryReactor* BackfillsService::RetryBackfill(grpc::CallbackServerCo
     if (!retried.ok()) return retried.status();
     response->set_retried_count(retried->units);
     return After(retried->backfill, response->mutable_backfill());
+  });
+}
+
+grpc::ServerUnaryReactor* BackfillsService::RollbackBackfill(
+    grpc::CallbackServerContext* context, const v1::RollbackBackfillRequest* request,
+    v1::RollbackBackfillResponse* response) {
+  return Unary(context, executor_, [this, context, request, response]() -> absl::Status {
+    auto read = FromProto(request->partitions(), "partitions", true);
+    if (!read.ok()) return read.status();
+    auto reply = backfills_.Rollback(
+        request->backfill_id(),
+        {read->intervals, request->accept_foreign_rows(), request->validate_only()},
+        CallerOf(*context, request->request_id(), request->reason()));
+    if (!reply.ok()) return reply.status();
+    for (const auto& partition : reply->partitions) ToProto(partition, response->add_partitions());
+    return After(reply->backfill, response->mutable_backfill());
   });
 }
 

@@ -32,6 +32,9 @@ class BackfillsService final : public v1::Backfills::CallbackService {
   grpc::ServerUnaryReactor* ResumeBackfill(grpc::CallbackServerContext* context,
                                            const v1::ResumeBackfillRequest* request,
                                            v1::ResumeBackfillResponse* response) override;
+  grpc::ServerUnaryReactor* RollbackBackfill(grpc::CallbackServerContext* context,
+                                             const v1::RollbackBackfillRequest* request,
+                                             v1::RollbackBackfillResponse* response) override;
   grpc::ServerUnaryReactor* RetryBackfill(grpc::CallbackServerContext* context,
                                           const v1::RetryBackfillRequest* request,
                                           v1::RetryBackfillResponse* response) override;

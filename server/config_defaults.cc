@@ -59,6 +59,7 @@ void FillBackfills(config::v1::Backfills& backfills) {
   if (!backfills.has_run_deadline()) Set(backfills.mutable_run_deadline(), 6 * kHour);
   if (!backfills.has_poll_interval()) Set(backfills.mutable_poll_interval(), 1);
   if (!backfills.has_settle_time()) Set(backfills.mutable_settle_time(), 2);
+  if (!backfills.has_rollback_window()) Set(backfills.mutable_rollback_window(), 24 * kHour);
   if (!backfills.has_lease_ttl()) Set(backfills.mutable_lease_ttl(), 10 * kMinute);
 }
 

@@ -237,7 +237,7 @@ void CheckDrops(const config::v1::ServerConfig& config, const Place& root) {
 void CheckNotBuilt(const Place& root) {
   for (const char* field : {"streams", "access"}) root.NotBuilt(field);
   const Place backfills = root.Into("backfills");
-  for (const char* field : {"rollback_window", "max_pause", "retire"}) backfills.NotBuilt(field);
+  for (const char* field : {"max_pause", "retire"}) backfills.NotBuilt(field);
   const Place verification = root.Into("verification");
   for (const char* field : {"sweep_interval", "sweep_datasources", "sweep_requests_per_second"}) {
     verification.NotBuilt(field);

@@ -9,6 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "lib/backfill/backfills.h"
+#include "lib/backfill/jobs.h"
+#include "lib/backfill/rollback_worker.h"
 #include "lib/backfill/runner.h"
 #include "lib/drop/drops.h"
 #include "lib/drop/worker.h"
@@ -37,6 +39,7 @@
 #include "server/gauges.h"
 #include "server/grpc_listener.h"
 #include "server/ingestion_coordinator.h"
+#include "server/jobs_service.h"
 #include "server/lease_housekeeper.h"
 #include "server/log.h"
 #include "server/metrics.h"
@@ -217,9 +220,14 @@ class InterlockServer::Parts {
     const auto options = BackfillOptions(config_, LeaseLimits(config_));
     backfills_ = std::make_unique<backfill::Backfills>(*store_, *cluster_, options, changes_,
                                                        [this] { loop_->Wake(); });
+    jobs_ = std::make_unique<backfill::Jobs>(*store_, *cluster_);
     runner_ = std::make_unique<backfill::Runner>(
         backfill::Runner::World{*store_, *cluster_, clock_, changes_}, options);
+    rollback_worker_ = std::make_unique<backfill::RollbackWorker>(
+        backfill::Runner::World{*store_, *cluster_, clock_, changes_}, options);
     loop_->Handle(backfill::kWorkKind, [this](work::Claim& claim) { return runner_->Step(claim); });
+    loop_->Handle(backfill::kRollbackWorkKind,
+                  [this](work::Claim& claim) { return rollback_worker_->Step(claim); });
     watcher_ = std::make_unique<BackfillWatcher>(*backfills_);
   }
 
@@ -263,6 +271,8 @@ class InterlockServer::Parts {
         std::make_unique<SubmitCall>(*backfills_, *correction_call_, executor_,
                                            config_.limits().max_spec_bytes());
     backfills_service_ = std::make_unique<BackfillsService>(*backfills_, *watcher_, executor_);
+    jobs_service_ =
+        std::make_unique<JobsService>(*jobs_, executor_, config_.limits().max_spec_bytes());
     drop_call_ = std::make_unique<DropCall>(*drops_, executor_);
     drops_service_ = std::make_unique<DropsService>(*drops_, executor_);
     coordinator_service_ =
@@ -283,6 +293,7 @@ class InterlockServer::Parts {
     services.push_back(seals_service_.get());
     services.push_back(server_service_.get());
     services.push_back(backfills_service_.get());
+    services.push_back(jobs_service_.get());
     services.push_back(drops_service_.get());
     services.push_back(coordinator_service_.get());
     services.push_back(reservations_service_.get());
@@ -320,6 +331,8 @@ class InterlockServer::Parts {
   // go in the other order.
   backfill::Changes changes_;
   std::unique_ptr<backfill::Backfills> backfills_;
+  std::unique_ptr<backfill::RollbackWorker> rollback_worker_;
+  std::unique_ptr<backfill::Jobs> jobs_;
   std::unique_ptr<backfill::Runner> runner_;
   std::unique_ptr<drop::Drops> drops_;
   std::unique_ptr<drop::Worker> drop_worker_;
@@ -340,6 +353,7 @@ class InterlockServer::Parts {
   std::unique_ptr<CorrectionCall> correction_call_;
   std::unique_ptr<SubmitCall> submit_;
   std::unique_ptr<BackfillsService> backfills_service_;
+  std::unique_ptr<JobsService> jobs_service_;
   std::unique_ptr<DropCall> drop_call_;
   std::unique_ptr<DropsService> drops_service_;
   std::unique_ptr<Doctor> doctor_;

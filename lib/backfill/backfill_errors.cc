@@ -103,6 +103,126 @@ absl::Status AttemptSettled(absl::string_view task_id) {
       "ATTEMPT_SETTLED");
 }
 
+absl::Status PlanMoved(absl::string_view planned, absl::string_view now) {
+  return WithReason(
+      absl::AbortedError("the world has moved since that plan was made: plan again, and look"),
+      "PLAN_MOVED",
+      {{"plan_revision", std::string(planned)}, {"plan_revision_now", std::string(now)}});
+}
+
+absl::Status GenerationMoved(absl::string_view partition, absl::string_view expected,
+                             absl::string_view found) {
+  return WithReason(absl::FailedPreconditionError(absl::StrCat(
+                        partition, " has ", found.empty() ? "nothing" : found, ", and not ",
+                        expected, " as expected: somebody has written it since")),
+                    "GENERATION_MOVED",
+                    {{"partition", std::string(partition)}, {"generation", std::string(found)}});
+}
+
+absl::Status PlanNotCheckable() {
+  return WithReason(absl::UnavailableError("Druid does not answer, so that nothing can be said of "
+                                           "the plan or generation that was named"),
+                    "DRUID_UNAVAILABLE");
+}
+
+absl::Status InTheWay(const std::string& datasource, const std::vector<Obstacle>& obstacles) {
+  const Obstacle& first = obstacles.front();
+  absl::Status status =
+      WithReason(absl::FailedPreconditionError(
+                     absl::StrCat(first.message, first.remedy.empty() ? "" : ": ", first.remedy)),
+                 first.reason, {{"datasource", datasource}});
+  for (const Obstacle& one : obstacles) {
+    AddBlocker(status, one.reason, absl::StrCat(datasource, "/", one.interval.ToString()),
+               one.message);
+  }
+  return status;
+}
+
+absl::Status StillAtWork(absl::string_view id, absl::string_view phase) {
+  return WithReason(absl::FailedPreconditionError(absl::StrCat(
+                        id, " is ", phase, ": wait until it is over, or cancel it first")),
+                    "STILL_AT_WORK", {{"state", std::string(phase)}});
+}
+
+absl::Status NothingToRollBack(absl::string_view id) {
+  return WithReason(
+      absl::FailedPreconditionError(absl::StrCat(
+          id, " has changed none of these partitions: there is nothing to bring back")),
+      "NOTHING_TO_ROLL_BACK");
+}
+
+absl::Status AlreadyRolledBack(absl::string_view what) {
+  return WithReason(
+      absl::FailedPreconditionError(absl::StrCat(
+          what,
+          " is rolled back already: only the newest generation can be, and what is visible "
+          "now is the one before it")),
+      "ALREADY_ROLLED_BACK");
+}
+
+absl::Status RollbackWindowOver(absl::string_view partition, Instant until) {
+  return WithReason(
+      absl::FailedPreconditionError(absl::StrCat("the former generation of ", partition,
+                                                 " was kept until ", until.ToString(), " only")),
+      "ROLLBACK_WINDOW_OVER", {{"until", until.ToString()}});
+}
+
+absl::Status NotNewestGeneration(absl::string_view partition, absl::string_view ours,
+                                 absl::string_view seen) {
+  return WithReason(
+      absl::FailedPreconditionError(absl::StrCat(
+          partition, " shows ", seen.empty() ? "nothing" : seen, " by now, not ", ours,
+          " of this backfill: somebody has written there since, and that would be lost")),
+      "NOT_NEWEST_GENERATION",
+      {{"partition", std::string(partition)}, {"generation", std::string(seen)}});
+}
+
+absl::Status ForeignRows(absl::string_view partition, const std::vector<std::string>& ids) {
+  return WithReason(absl::FailedPreconditionError(absl::StrCat(
+                        ids.size(), " segments were added to the generation of ", partition,
+                        " by others, the first being ", ids.front(),
+                        ": their rows would go too. Consent to that, or leave this partition out")),
+                    "FOREIGN_ROWS",
+                    {{"partition", std::string(partition)}, {"segment", ids.front()}});
+}
+
+absl::Status OldGenerationKilled(absl::string_view partition, absl::string_view id) {
+  return WithReason(absl::FailedPreconditionError(
+                        absl::StrCat("segment ", id, " of the former generation of ", partition,
+                                     " is gone from Druid's metadata: it can't come back")),
+                    "OLD_GENERATION_KILLED",
+                    {{"partition", std::string(partition)}, {"segment", std::string(id)}});
+}
+
+absl::Status OldGenerationUnknown(absl::string_view partition) {
+  return WithReason(
+      absl::FailedPreconditionError(absl::StrCat(
+          "which segments the former generation of ", partition,
+          " had was not written down: the backfill ran in an earlier version of the server")),
+      "OLD_GENERATION_UNKNOWN", {{"partition", std::string(partition)}});
+}
+
+absl::Status RollbackNotCheckable(absl::string_view why) {
+  return WithReason(
+      absl::UnavailableError(absl::StrCat("Druid says nothing of what is there now: ", why)),
+      "DRUID_UNAVAILABLE");
+}
+
+absl::Status SqlTasksMissing() {
+  return WithReason(
+      absl::FailedPreconditionError("this Druid runs no queries as tasks: load its extension "
+                                    "druid-multi-stage-query, or write an index_parallel spec"),
+      "SQL_TASKS_MISSING");
+}
+
+absl::Status IntervalsMissing() {
+  absl::Status status = WithReason(
+      absl::InvalidArgumentError("a query has no intervals of its own: give an interval beside it"),
+      "SPEC_INVALID");
+  AddFault(status, "/intervals", "is missing", "e.g. 2026-07-16");
+  return status;
+}
+
 absl::Status BadPageToken(absl::string_view token) {
   return WithReason(
       absl::InvalidArgumentError(absl::StrCat("`", token, "` is no page token of this list")),

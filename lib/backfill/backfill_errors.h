@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "lib/backfill/obstacles.h"
 #include "lib/lease/reservation.h"
 
 namespace interlock::backfill {
@@ -35,6 +36,32 @@ absl::Status NotPaused(absl::string_view id);
 absl::Status NothingToRetry(absl::string_view id);
 absl::Status NotAcceptable(absl::string_view partition, absl::string_view state);
 absl::Status AttemptSettled(absl::string_view task_id);
+// ABORTED, PLAN_MOVED: the world is no longer that of the plan.
+absl::Status PlanMoved(absl::string_view planned, absl::string_view now);
+// FAILED_PRECONDITION, GENERATION_MOVED
+absl::Status GenerationMoved(absl::string_view partition, absl::string_view expected,
+                             absl::string_view found);
+// UNAVAILABLE, DRUID_UNAVAILABLE: a plan or generation was named, and can't be compared now.
+absl::Status PlanNotCheckable();
+// FAILED_PRECONDITION, with the obstacle's own reason.
+absl::Status InTheWay(const std::string& datasource, const std::vector<Obstacle>& obstacles);
+// FAILED_PRECONDITION, of a rollback: STILL_AT_WORK, NOTHING_TO_ROLL_BACK,
+// ALREADY_ROLLED_BACK, ROLLBACK_WINDOW_OVER, NOT_NEWEST_GENERATION, FOREIGN_ROWS,
+// OLD_GENERATION_KILLED, OLD_GENERATION_UNKNOWN; UNAVAILABLE, DRUID_UNAVAILABLE.
+absl::Status StillAtWork(absl::string_view id, absl::string_view phase);
+absl::Status NothingToRollBack(absl::string_view id);
+absl::Status AlreadyRolledBack(absl::string_view what);
+absl::Status RollbackWindowOver(absl::string_view partition, Instant until);
+absl::Status NotNewestGeneration(absl::string_view partition, absl::string_view ours,
+                                 absl::string_view seen);
+absl::Status ForeignRows(absl::string_view partition, const std::vector<std::string>& ids);
+absl::Status OldGenerationKilled(absl::string_view partition, absl::string_view id);
+absl::Status OldGenerationUnknown(absl::string_view partition);
+absl::Status RollbackNotCheckable(absl::string_view why);
+// FAILED_PRECONDITION, SQL_TASKS_MISSING: this Druid runs no queries as tasks.
+absl::Status SqlTasksMissing();
+// INVALID_ARGUMENT, SPEC_INVALID: a query has no intervals of its own.
+absl::Status IntervalsMissing();
 // INVALID_ARGUMENT, BAD_PAGE_TOKEN
 absl::Status BadPageToken(absl::string_view token);
 

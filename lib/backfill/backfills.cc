@@ -32,6 +32,15 @@ absl::StatusOr<Backfills::Detail> DetailOf(store::Transaction& tx, Backfill back
   return Backfills::Detail{std::move(backfill), *std::move(counts), *totals};
 }
 
+bool HasLabels(const Backfill& backfill, const std::vector<std::string>& wanted) {
+  return std::all_of(wanted.begin(), wanted.end(), [&](const std::string& label) {
+    const size_t equals = label.find('=');
+    const auto it = backfill.labels.find(label.substr(0, equals));
+    if (it == backfill.labels.end()) return false;
+    return equals == std::string::npos || it->second == label.substr(equals + 1);
+  });
+}
+
 bool HasPhase(const std::vector<Phase>& phases, Phase phase) {
   return phases.empty() || std::find(phases.begin(), phases.end(), phase) != phases.end();
 }
@@ -47,7 +56,7 @@ Backfills::Backfills(store::Store& store, druid::Cluster& cluster, Options optio
       wake_(std::move(wake)) {}
 
 absl::StatusOr<Plan> Backfills::MakePlan(const BackfillRequest& request) const {
-  absl::StatusOr<CheckedRequest> checked = Checked(request, options_);
+  absl::StatusOr<CheckedRequest> checked = Checked(request, options_, store_, cluster_);
   if (!checked.ok()) return checked.status();
   return PlanOf(*checked, store_, cluster_);
 }
@@ -118,6 +127,8 @@ absl::StatusOr<Backfills::Page> Backfills::List(const Filter& filter, int64_t si
     }
     for (Backfill& backfill : *backfills) {
       if (!HasPhase(filter.phases, backfill.phase)) continue;
+      if (!filter.job.empty() && backfill.job != filter.job) continue;
+      if (!HasLabels(backfill, filter.labels)) continue;
       auto detail = DetailOf(tx, std::move(backfill));
       if (!detail.ok()) return detail.status();
       page.backfills.push_back(*std::move(detail));

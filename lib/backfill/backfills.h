@@ -58,6 +58,7 @@ class Backfills {
   //   OBSERVE_ONLY;
   //   HELD: others hold some of the time (all of it, with skip_held); its blockers say who;
   //   STALE_TOKEN, EXPIRED …: of the reservation it was to act under;
+  //   PLAN_MOVED (ABORTED), GENERATION_MOVED: what was named is no longer so;
   //   REQUEST_ID_REUSED, REQUEST_ID_INVALID.
   absl::StatusOr<Submitted> Submit(const BackfillRequest& request, const audit::Caller& caller);
 
@@ -86,6 +87,8 @@ class Backfills {
     std::vector<Phase> phases;
     std::string requested_by;
     std::optional<Instant> since, until;  // created at or after, before
+    std::string job;
+    std::vector<std::string> labels;  // `key=value` or `key`; all must be there
   };
   struct Page {
     std::vector<Detail> backfills;  // newest first
@@ -121,6 +124,25 @@ class Backfills {
   absl::StatusOr<Retried> Retry(const std::string& id, const std::vector<State>& states,
                                 const std::vector<Interval>& intervals,
                                 const audit::Caller& caller);
+  struct RollbackRequest {
+    std::vector<Interval> partitions;  // empty: all that it has changed
+    bool accept_foreign_rows = false;
+    bool validate_only = false;
+  };
+  struct RollbackReply {
+    Backfill backfill;
+    std::vector<StoredPartition> partitions;  // `message`: what happens, or would
+  };
+  // Brings the generation before it back, in whole partitions. Errors: REASON_REQUIRED,
+  // UNKNOWN_PARTITION; and FAILED_PRECONDITION with
+  //   STILL_AT_WORK, NOTHING_TO_ROLL_BACK, ALREADY_ROLLED_BACK, ROLLBACK_WINDOW_OVER,
+  //   NOT_NEWEST_GENERATION: somebody has written there since,
+  //   FOREIGN_ROWS: others have added to what would go, and that was not consented to,
+  //   OLD_GENERATION_KILLED, OLD_GENERATION_UNKNOWN,
+  //   HELD, OBSERVE_ONLY;
+  // UNAVAILABLE, DRUID_UNAVAILABLE.
+  absl::StatusOr<RollbackReply> Rollback(const std::string& id, const RollbackRequest& request,
+                                         const audit::Caller& caller);
   // A person takes SUSPECT or UNDETERMINED partitions as done. REASON_REQUIRED,
   // UNKNOWN_PARTITION, NOT_ACCEPTABLE.
   absl::StatusOr<Backfill> Accept(const std::string& id, const std::vector<Interval>& partitions,
@@ -136,6 +158,8 @@ class Backfills {
   // its step due.
   absl::StatusOr<Backfill> Mutate(const std::string& id, const char* method,
                                   const audit::Caller& caller, const Change& change);
+  // The plan or generation that the request names: PLAN_MOVED, GENERATION_MOVED.
+  absl::Status CheckAgainstPlan(const CheckedRequest& checked, const audit::Caller& caller) const;
   absl::StatusOr<Submitted> SubmitIn(store::Transaction& tx, const CheckedRequest& checked,
                                      const audit::Caller& caller) const;
 

@@ -30,10 +30,6 @@ const char* NameOf(RowRule rule) {
   return "NOT_PROVABLE";
 }
 
-bool Equal(double a, double b) {
-  return std::fabs(a - b) <= kSumTolerance * std::max(std::fabs(a), std::fabs(b));
-}
-
 class UnitJudge {
  public:
   explicit UnitJudge(const Evidence& evidence)
@@ -75,7 +71,9 @@ class UnitJudge {
   std::vector<std::string> own_versions_;
   bool not_yet_ = false;
   bool wrong_ = false;
+  void Compare(const std::string& measure, double expected, double found);
   std::optional<double> rows_expected_, rows_found_;
+  std::vector<Compared> compared_;
   UnitJudgement result_;
 };
 
@@ -83,7 +81,7 @@ PartitionBefore UnitJudge::BeforeOf(const Interval& partition) const {
   for (const PartitionBefore& before : evidence_.before.partitions) {
     if (before.partition == partition) return before;
   }
-  return {partition, {}, false};
+  return {partition, {}, false, {}};
 }
 
 Attribution UnitJudge::AttributionOf(const Interval& partition) const {
@@ -170,6 +168,11 @@ void UnitJudge::JudgeFindings(const verify::PartitionVerdict& verdict,
                               const PartitionBefore& before) {
   PartitionJudgement& one = result_.partitions.back();
   one.proof.segments = verdict.visible_segments;
+  for (const druid::Slice& slice : timeline_.Visible(one.partition)) {
+    for (const druid::Segment* segment : slice.segments) {
+      one.proof.segment_ids.push_back(segment->id);
+    }
+  }
   if (loaded()) {
     one.proof.rows = verdict.rows;
     one.proof.stored_rows = verdict.stored_rows;
@@ -253,6 +256,12 @@ double UnitJudge::Found(const std::string& metric) const {
   return total;
 }
 
+void UnitJudge::Compare(const std::string& measure, double expected, double found) {
+  rows_expected_ = expected;
+  rows_found_ = found;
+  compared_.push_back({measure, expected, found});
+}
+
 void UnitJudge::CompareRows() {
   const RowTerms& terms = evidence_.terms;
   if (!loaded()) {
@@ -262,9 +271,8 @@ void UnitJudge::CompareRows() {
   if (terms.rule == RowRule::kSourceSums) {
     for (size_t i = 0; i < terms.sums.size() && i < evidence_.before.source_sums.size(); ++i) {
       const auto& [source, target] = terms.sums[i];
-      rows_expected_ = evidence_.before.source_sums[i];
-      rows_found_ = Found(target);
-      if (Equal(*rows_expected_, *rows_found_)) continue;
+      Compare(target, evidence_.before.source_sums[i], Found(target));
+      if (EqualSums(*rows_expected_, *rows_found_)) continue;
       Mismatch("SUMS_DIFFER", absl::StrCat("the sum of ", target, " is ", *rows_found_, ", and of ",
                                            source, " in what was read ", *rows_expected_));
       return;
@@ -280,8 +288,10 @@ void UnitJudge::CompareRows() {
     return;
   }
   const auto& report = *evidence_.report;
-  rows_expected_ = static_cast<double>(report.processed + report.processed_with_error);
-  rows_found_ = Found(terms.rule == RowRule::kCountMetric ? terms.count_metric : "");
+  const bool by_metric = terms.rule == RowRule::kCountMetric;
+  Compare(by_metric ? terms.count_metric : "rows",
+          static_cast<double>(report.processed + report.processed_with_error),
+          Found(by_metric ? terms.count_metric : ""));
   if (*rows_expected_ == *rows_found_) return;
   Mismatch(
       *rows_found_ > *rows_expected_ ? "DUPLICATE_ROWS" : "MISSING_ROWS",
@@ -322,6 +332,7 @@ void UnitJudge::FillProofs() {
     proof.row_rule = NameOf(evidence_.terms.rule);
     proof.rows_expected = rows_expected_;
     proof.rows_found = rows_found_;
+    proof.compared = compared_;
     proof.snapshot = evidence_.after.taken;
     if (!evidence_.report) continue;
     const druid::TaskReport& report = *evidence_.report;
@@ -384,6 +395,10 @@ std::vector<std::string> MetricsOf(const RowTerms& terms) {
     for (const auto& [source, target] : terms.sums) metrics.push_back(target);
   }
   return metrics;
+}
+
+bool EqualSums(double a, double b) {
+  return std::fabs(a - b) <= kSumTolerance * std::max(std::fabs(a), std::fabs(b));
 }
 
 UnitJudgement JudgeUnit(const Evidence& evidence) { return UnitJudge(evidence).Run(); }

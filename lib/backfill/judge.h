@@ -78,6 +78,9 @@ struct UnitJudgement {
   std::vector<PartitionJudgement> partitions;
 };
 
+// Sums of doubles are added in another order after a re-index: equal but for 1e-9 of them.
+bool EqualSums(double a, double b);
+
 UnitJudgement JudgeUnit(const Evidence& evidence);
 
 }  // namespace interlock::backfill

@@ -30,6 +30,11 @@ void FillPartitions(const Unit& unit, const druid::Timeline& timeline, BeforeLoo
         before.versions.push_back(slice.version);
       }
       before.had_rows = before.had_rows || !slice.tombstone();
+      for (const druid::Segment* segment : slice.segments) {
+        if (before.segments.empty() || before.segments.back() != segment->id) {
+          before.segments.push_back(segment->id);
+        }
+      }
     }
     look->partitions.push_back(std::move(before));
   }
@@ -43,6 +48,17 @@ absl::StatusOr<Pass::Sight> Pass::LookForObstacles(const StoredUnit& unit) {
   for (const druid::TaskLock& lock : locks.value()) {
     if (!LockBlocks(lock)) continue;
     return Sight{Seen::kBlocked, "DRUID_LOCK", DescribeLock(lock), options_.blocked_every};
+  }
+  const auto listed = world_.cluster.GetRules(backfill_.datasource);
+  if (!listed.done()) return Away(listed);
+  const auto rules = druid::Rules::Parse(listed.value());
+  const Instant druid_now = listed.druid_time().value_or(now_);
+  for (const Interval& partition : unit.unit.partitions) {
+    if (!rules.ok()) break;
+    const auto obstacle = RetentionObstacle(*rules, partition, druid_now);
+    if (!obstacle) continue;
+    return Sight{Seen::kBlocked, obstacle->reason,
+                 absl::StrCat(obstacle->message, ": ", obstacle->remedy), options_.slow_look};
   }
   return Sight{Seen::kClear, "", "", {}};
 }
@@ -74,8 +90,12 @@ Pass::Sight Pass::ReadSurroundings(const StoredUnit& unit, BeforeLook* look,
     used = std::move(answer.value());
   }
   for (const druid::Segment& segment : used) {
-    if (!Intersect({segment.interval}, unit.unit.intervals).empty()) {
-      look->used.push_back(segment.id);
+    if (Intersect({segment.interval}, unit.unit.intervals).empty()) continue;
+    look->used.push_back(segment.id);
+    for (const Interval& partition : unit.unit.partitions) {
+      if (const auto crossing = CrossingObstacle(segment, partition)) {
+        return {Seen::kBlocked, crossing->reason, crossing->message, options_.slow_look};
+      }
     }
   }
   timeline->emplace(druid::Timeline::Of(std::move(used)));

@@ -171,6 +171,7 @@ absl::StatusOr<Backfills::Retried> Backfills::Retry(const std::string& id,
   auto backfill =
       Mutate(id, "RetryBackfill", caller, [&](store::Transaction& tx, Backfill& changed) {
         count = 0;
+        if (changed.phase == Phase::kRollingBack) return StillAtWork(id, NameOf(changed.phase));
         auto units = ReadUnits(tx, id, wanted, Instant::kMax, false, kMaxPartitions);
         if (!units.ok()) return units.status();
         for (StoredUnit& unit : *units) {

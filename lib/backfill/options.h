@@ -29,6 +29,9 @@ struct Options {
   // which Druid's task-log cleanup forgets ids.
   absl::Duration settle_window = absl::Hours(6);
 
+  // How long after its end a backfill can be rolled back.
+  absl::Duration rollback_window = absl::Hours(24);
+
   absl::Duration poll_every = absl::Milliseconds(300);  // of running tasks
   absl::Duration slow_poll = absl::Seconds(2);          // of tasks that run for long
   absl::Duration look_every = absl::Milliseconds(400);  // while proving

@@ -74,6 +74,7 @@ class Pass {
   absl::Status StoreIntent(StoredUnit& unit, BeforeLook look, bool* stored);
   absl::Status Settle(StoredUnit& unit);
   absl::Status Post(StoredUnit& unit, const Attempt& attempt, bool occupy);
+  druid::Answer<std::string> Send(const StoredUnit& unit, const Attempt& attempt, bool occupy);
   Sight SightOfPost(const druid::Answer<std::string>& answer, const Attempt& attempt);
   Sight WhoseTask(const Attempt& attempt);
   // What is left of the claim (lengthened if need be) and the lease exceeds a call's deadline.

@@ -2,6 +2,7 @@
 #include "absl/strings/str_cat.h"
 #include "lib/backfill/backfills.h"
 #include "lib/backfill/leases.h"
+#include "lib/backfill/rollback.h"
 #include "lib/backfill/state_events.h"
 
 namespace interlock::backfill {
@@ -32,8 +33,27 @@ Standing AtWork(const Backfill& backfill) {
   return {Phase::kRunning, "", ""};
 }
 
+// Some of what it did is being taken back, or was.
+absl::StatusOr<std::optional<Standing>> RolledBack(store::Transaction& tx, const Backfill& backfill,
+                                                   const std::map<State, int64_t>& counts) {
+  auto at_work = CountRollbacksAtWork(tx, backfill.id);
+  if (!at_work.ok()) return at_work.status();
+  if (*at_work > 0) {
+    return Standing{Phase::kRollingBack, "",
+                    absl::StrCat(*at_work, " partitions are being brought back")};
+  }
+  const int64_t back = In(counts, State::kRolledBack);
+  const int64_t kept = In(counts, State::kDone) + In(counts, State::kSuspect);
+  if (back == 0 || kept > 0) return std::nullopt;
+  return Standing{Phase::kRolledBack, "",
+                  absl::StrCat("the generation before it is visible again in ", back, " units")};
+}
+
 absl::StatusOr<Standing> Over(store::Transaction& tx, const Backfill& backfill,
                               const std::map<State, int64_t>& counts) {
+  auto rolled_back = RolledBack(tx, backfill, counts);
+  if (!rolled_back.ok()) return rolled_back.status();
+  if (*rolled_back) return **rolled_back;
   const int64_t unclear = In(counts, State::kSuspect) + In(counts, State::kUndetermined);
   if (unclear > 0) {
     return Standing{
@@ -49,7 +69,7 @@ absl::StatusOr<Standing> Over(store::Transaction& tx, const Backfill& backfill,
   auto totals = SumUnits(tx, backfill.id);
   if (!totals.ok()) return totals.status();
   if (backfill.expected_rows && totals->rows_known && totals->rows != *backfill.expected_rows &&
-      In(counts, State::kSkipped) == 0) {
+      In(counts, State::kSkipped) + In(counts, State::kRolledBack) == 0) {
     return Standing{Phase::kNeedsAttention, "ROWS_DIFFER",
                     absl::StrCat(totals->rows, " rows came in, and ", *backfill.expected_rows,
                                  " were expected")};

@@ -46,6 +46,16 @@ absl::Status CheckFormat(absl::string_view inside, absl::string_view format) {
   return absl::OkStatus();
 }
 
+// The letters of a format; Druid's own form has all of an instant.
+std::string DirectivesOf(const std::string& format) {
+  if (format.empty()) return "YmdHMS";
+  std::string letters;
+  for (size_t i = 0; i + 1 < format.size(); ++i) {
+    if (format[i] == '%' && format[++i] != '%') letters += format[i];
+  }
+  return letters;
+}
+
 }  // namespace
 
 absl::StatusOr<Template> Template::Parse(absl::string_view text) {
@@ -97,7 +107,20 @@ void Template::AddLiteral(absl::string_view text) {
   if (!text.empty()) pieces_.push_back({Kind::kLiteral, std::string(text)});
 }
 
-std::string Template::Render(const Interval& unit) const {
+std::string Template::only_of_end() const {
+  std::string of_start, of_end;
+  for (const Piece& piece : pieces_) {
+    if (piece.kind == Kind::kLiteral) continue;
+    (piece.kind == Kind::kStart ? of_start : of_end) += DirectivesOf(piece.text);
+  }
+  std::string only;
+  for (const char directive : of_end) {
+    if (of_start.find(directive) == std::string::npos) only += directive;
+  }
+  return only;
+}
+
+std::string Template::Render(const Interval& unit, const std::string& otherwise) const {
   std::string out;
   for (const Piece& piece : pieces_) {
     if (piece.kind == Kind::kLiteral) {
@@ -105,8 +128,9 @@ std::string Template::Render(const Interval& unit) const {
       continue;
     }
     const Instant instant = piece.kind == Kind::kStart ? unit.start() : unit.end();
-    out += piece.text.empty() ? instant.ToString()
-                              : absl::FormatTime(piece.text, instant.ToTime(), absl::UTCTimeZone());
+    const std::string& format = piece.text.empty() ? otherwise : piece.text;
+    out += format.empty() ? instant.ToString()
+                          : absl::FormatTime(format, instant.ToTime(), absl::UTCTimeZone());
   }
   return out;
 }

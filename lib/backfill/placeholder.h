@@ -24,8 +24,13 @@ class Template {
   bool has_placeholders() const { return uses_start_ || uses_end_; }
   bool uses_start() const { return uses_start_; }
   bool uses_end() const { return uses_end_; }
+  // Directives that are filled from the end and never from the start: "H" of
+  // `{start:%Y-%m-%d}/{end:%H}`. The end is the first moment after the unit, so such a text
+  // names what comes next.
+  std::string only_of_end() const;
 
-  std::string Render(const Interval& unit) const;
+  // `otherwise` is the format of placeholders without one; "" for Druid's own.
+  std::string Render(const Interval& unit, const std::string& otherwise = "") const;
 
  private:
   enum class Kind { kLiteral, kStart, kEnd };

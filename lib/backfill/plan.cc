@@ -3,14 +3,18 @@
 #include <openssl/sha.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <set>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
+#include "lib/backfill/backfill_errors.h"
 #include "lib/backfill/json_members.h"
 #include "lib/backfill/obstacles.h"
 #include "lib/backfill/rows.h"
+#include "lib/backfill/sql_work.h"
 #include "lib/druid/timeline.h"
 #include "lib/lease/reservations.h"
 #include "rapidjson/pointer.h"
@@ -26,17 +30,36 @@ std::string Digest(const std::string& text) {
 }
 
 std::string ReadsOf(const std::string& spec_json, const Unit& unit) {
+  if (IsSql(spec_json)) {
+    return RenderQuery(SqlWorkFrom(spec_json).query, unit.hull()).substr(0, kMaxReadsBytes);
+  }
   rapidjson::Document task;
   if (!ReadJsonObject(RenderTask(spec_json, unit, {}), &task)) return "";
   const JsonValue* source = rapidjson::Pointer("/spec/ioConfig/inputSource").Get(task);
   return source == nullptr ? "" : WriteJson(*source).substr(0, kMaxReadsBytes);
 }
 
-Blocker BlockerOf(const std::string& datasource, const lease::Held& held) {
-  return {
-      held.orphaned ? "ORPHANED" : "HELD", absl::StrCat(datasource, "/", held.interval.ToString()),
-      absl::StrCat("held by ", held.holder, " for ", held.purpose, " since ", held.since.ToString(),
-                   " until ", held.orphaned ? "its work is settled" : held.until.ToString())};
+// The versions that are visible in a partition, each with what it has there.
+std::vector<Replaced> ReplacedIn(const druid::Timeline& timeline, const Interval& partition) {
+  std::vector<Replaced> all;
+  for (const druid::Slice& slice : timeline.Visible(partition)) {
+    const bool told = std::any_of(all.begin(), all.end(), [&](const Replaced& one) {
+      return one.chunk == slice.chunk && one.version == slice.version;
+    });
+    if (told) continue;
+    Replaced one;
+    one.chunk = slice.chunk;
+    one.version = slice.version;
+    for (const druid::Segment* segment : slice.segments) {
+      ++one.segments;
+      one.appended += segment->appended() ? 1 : 0;
+      one.tombstones += segment->tombstone() ? 1 : 0;
+      one.bytes += segment->size_bytes;
+      one.by_compaction = one.by_compaction || segment->compacted;
+    }
+    all.push_back(std::move(one));
+  }
+  return all;
 }
 
 class Planner {
@@ -49,7 +72,20 @@ class Planner {
   void Begin();
   absl::Status LookIntoStore(store::Transaction& tx);
   void LookAtDruid(druid::Cluster& cluster);
-  void Replaces(const druid::Timeline& timeline);
+  void LookAtSegments(const druid::Timeline& timeline);
+  void LookAtLocks(const std::vector<druid::TaskLock>& locks);
+  void LookAtRules(druid::Cluster& cluster, Instant now);
+  void LookAtTasks(druid::Cluster& cluster);
+  void CountRows(druid::Cluster& cluster);
+  // False, with a notice, where the answer says nothing.
+  template <class T>
+  bool Told(const druid::Answer<T>& answer) {
+    if (answer.done()) return true;
+    plan_.druid_answered = false;
+    Notice("DRUID_UNAVAILABLE", answer.text());
+    return false;
+  }
+  void Add(PlannedPartition& planned, Obstacle obstacle);
   void Notice(const char* reason, const std::string& text) {
     plan_.notices.push_back(absl::StrCat(reason, ": ", text));
   }
@@ -68,6 +104,8 @@ void Planner::Begin() {
   plan_.widened = spec_.widened;
   plan_.label = spec_.label;
   plan_.spec_json = spec_.json;
+  plan_.job = checked_.job;
+  plan_.job_version = checked_.job_version;
   plan_.why_cut = checked_.cut.why;
   plan_.finer = checked_.cut.finer;
   plan_.warnings = checked_.check.warnings;
@@ -86,17 +124,27 @@ void Planner::Begin() {
   }
 }
 
+void Planner::Add(PlannedPartition& planned, Obstacle obstacle) {
+  using Action = PlannedPartition::Action;
+  if (obstacle.blocking) {
+    const bool held = obstacle.reason == "HELD" || obstacle.reason == "ORPHANED";
+    const bool skip = held && checked_.request.skip_held && planned.action != Action::kBlocked;
+    planned.action = skip ? Action::kSkipHeld : Action::kBlocked;
+  }
+  planned.obstacles.push_back(std::move(obstacle));
+}
+
 absl::Status Planner::LookIntoStore(store::Transaction& tx) {
   auto held =
       lease::FindHeld(tx, spec_.datasource, lease::Mode::kReplace, spec_.intervals, kMaxPartitions);
   if (!held.ok()) return held.status();
+  std::vector<Obstacle> others;
+  for (const lease::Held& one : *held) {
+    if (one.reservation_id != checked_.request.reservation_id) others.push_back(ObstacleOf(one));
+  }
   for (PlannedPartition& planned : plan_.partitions) {
-    for (const lease::Held& one : *held) {
-      if (one.reservation_id == checked_.request.reservation_id) continue;
-      if (!one.interval.Overlaps(planned.partition)) continue;
-      planned.blockers.push_back(BlockerOf(spec_.datasource, one));
-      planned.action = checked_.request.skip_held ? PlannedPartition::Action::kSkipHeld
-                                                  : PlannedPartition::Action::kBlocked;
+    for (const Obstacle& one : others) {
+      if (one.interval.Overlaps(planned.partition)) Add(planned, one);
     }
     auto done = FindDone(tx, spec_.datasource, planned.partition);
     if (!done.ok()) return done.status();
@@ -105,20 +153,89 @@ absl::Status Planner::LookIntoStore(store::Transaction& tx) {
   return absl::OkStatus();
 }
 
-void Planner::Replaces(const druid::Timeline& timeline) {
+void Planner::LookAtSegments(const druid::Timeline& timeline) {
+  std::set<std::string> shadowed;
   for (PlannedPartition& planned : plan_.partitions) {
+    planned.replaces = ReplacedIn(timeline, planned.partition);
     for (const druid::Slice& slice : timeline.Visible(planned.partition)) {
-      if (planned.replaces.empty() || planned.replaces.back() != slice.version) {
-        planned.replaces.push_back(slice.version);
+      const druid::Segment& segment = *slice.segments.front();
+      if (auto crossing = CrossingObstacle(segment, planned.partition)) {
+        Add(planned, *std::move(crossing));
+      } else if (!planned.partition.Contains(slice.chunk) &&
+                 shadowed.insert(slice.chunk.ToString()).second) {
+        Notice("PARTLY_SHADOWED",
+               absl::StrCat("version ", slice.version, " over ", slice.chunk.ToString(),
+                            " is replaced in part; the rest of it stays as it is"));
       }
     }
     const auto done = done_.find(planned.partition);
-    const bool live =
-        done != done_.end() &&
-        (planned.replaces.empty() ? done->second.empty() : planned.replaces.back() == done->second);
-    if (live && planned.action == PlannedPartition::Action::kRun &&
-        checked_.request.reprocess == Reprocess::kNone) {
+    if (done == done_.end() || planned.action != PlannedPartition::Action::kRun) continue;
+    const std::string seen = planned.replaces.empty() ? "" : planned.replaces.back().version;
+    if (seen == done->second && checked_.request.reprocess == Reprocess::kNone) {
       planned.action = PlannedPartition::Action::kSkipDone;
+    }
+  }
+}
+
+void Planner::LookAtLocks(const std::vector<druid::TaskLock>& locks) {
+  for (const druid::TaskLock& lock : locks) {
+    for (PlannedPartition& planned : plan_.partitions) {
+      if (lock.interval.Overlaps(planned.partition)) Add(planned, ObstacleOf(lock));
+    }
+  }
+}
+
+void Planner::LookAtRules(druid::Cluster& cluster, Instant now) {
+  const auto answer = cluster.GetRules(spec_.datasource);
+  if (!Told(answer)) return;
+  const auto rules = druid::Rules::Parse(answer.value());
+  if (!rules.ok()) return;
+  for (PlannedPartition& planned : plan_.partitions) {
+    auto obstacle = RetentionObstacle(*rules, planned.partition, now);
+    if (obstacle) Add(planned, *std::move(obstacle));
+  }
+}
+
+// Which time a task will write is known from its locks alone: one that has none yet is told.
+void Planner::LookAtTasks(druid::Cluster& cluster) {
+  const auto tasks = cluster.ListLiveTasks(spec_.datasource);
+  if (!Told(tasks)) return;
+  for (const druid::TaskStatus& task : tasks.value()) {
+    if (!task.top_level() || absl::StartsWith(task.id, "il-")) continue;
+    Obstacle obstacle;
+    const bool compaction = task.type == "compact";
+    obstacle.kind = compaction ? "COMPACTION" : "DRUID_TASK";
+    obstacle.reason = compaction ? "COMPACTION_RUNS" : "FOREIGN_TASK";
+    obstacle.interval = spec_.intervals.front();
+    obstacle.holder = obstacle.task_id = task.id;
+    obstacle.blocking = false;
+    obstacle.message =
+        absl::StrCat("task ", task.id, " of type ", task.type, " is at work in the datasource",
+                     compaction ? "; a backfill pre-empts it" : "; its locks say where");
+    plan_.obstacles.push_back(std::move(obstacle));
+  }
+}
+
+void Planner::CountRows(druid::Cluster& cluster) {
+  std::vector<Interval> wanted;
+  for (const PlannedPartition& planned : plan_.partitions) {
+    if (!planned.replaces.empty()) wanted.push_back(planned.partition);
+  }
+  if (wanted.empty()) return;
+  if (wanted.size() > kMaxCountedPartitions) {
+    return Notice("ROWS_NOT_COUNTED", absl::StrCat("rows are counted in plans of at most ",
+                                                   kMaxCountedPartitions, " partitions"));
+  }
+  const std::string& metric = checked_.terms.count_metric;
+  const auto sums = cluster.SumRows(
+      spec_.datasource, wanted, metric.empty() ? std::vector<std::string>{} : std::vector{metric});
+  if (!Told(sums)) return;
+  for (const druid::RowSums& one : sums.value()) {
+    for (PlannedPartition& planned : plan_.partitions) {
+      if (planned.partition != one.interval || planned.replaces.size() != 1) continue;
+      const auto counted = one.sums.find(metric);
+      planned.replaces.front().rows =
+          counted == one.sums.end() ? one.rows : std::llround(counted->second);
     }
   }
 }
@@ -127,40 +244,27 @@ void Planner::LookAtDruid(druid::Cluster& cluster) {
   const Interval hull =
       *Interval::Of(spec_.intervals.front().start(), spec_.intervals.back().end());
   const auto used = cluster.ListUsedSegments(spec_.datasource, {hull});
-  if (!used.done()) {
-    Notice("DRUID_UNAVAILABLE", used.text());
-    return;
-  }
-  Replaces(druid::Timeline::Of(used.value()));
+  if (!Told(used)) return;
+  LookAtSegments(druid::Timeline::Of(used.value()));
   const auto locks = cluster.ListLocks(spec_.datasource, spec_.intervals);
-  if (!locks.done()) {
-    Notice("DRUID_UNAVAILABLE", locks.text());
-    return;
-  }
-  for (const druid::TaskLock& lock : locks.value()) {
-    const bool blocks = LockBlocks(lock);
-    for (PlannedPartition& planned : plan_.partitions) {
-      if (!lock.interval.Overlaps(planned.partition)) continue;
-      planned.blockers.push_back({blocks ? "DRUID_LOCK" : "DRUID_LOCK_PREEMPTED",
-                                  absl::StrCat(spec_.datasource, "/", lock.interval.ToString()),
-                                  DescribeLock(lock)});
-      if (blocks && planned.action == PlannedPartition::Action::kRun) {
-        planned.action = PlannedPartition::Action::kBlocked;
-      }
-    }
-  }
+  if (!Told(locks)) return;
+  LookAtLocks(locks.value());
+  if (used.druid_time()) LookAtRules(cluster, *used.druid_time());
+  LookAtTasks(cluster);
+  CountRows(cluster);
 }
 
 void Planner::Finish() {
-  std::string world;
+  std::string world = absl::StrCat(checked_.digest, "\n");
   for (const PlannedPartition& planned : plan_.partitions) {
-    absl::StrAppend(&world, planned.partition.ToString(), " ", absl::StrJoin(planned.replaces, " "),
-                    "\n");
-    for (const Blocker& blocker : planned.blockers) {
-      absl::StrAppend(&world, blocker.type, " ", blocker.subject, "\n");
+    absl::StrAppend(&world, planned.partition.ToString(), " ", planned.generation(), "\n");
+    for (const Obstacle& obstacle : planned.obstacles) {
+      if (obstacle.kind == "DRUID_LOCK" || obstacle.kind == "COMPACTION") continue;
+      absl::StrAppend(&world, obstacle.reason, " ", obstacle.interval.ToString(), " ",
+                      obstacle.holder, "\n");
     }
     if (spec_.reads_itself() && !planned.replaces.empty()) {
-      plan_.generation_read = std::max(plan_.generation_read, planned.replaces.back());
+      plan_.generation_read = std::max(plan_.generation_read, planned.replaces.back().version);
     }
   }
   plan_.revision = Digest(world);
@@ -184,9 +288,35 @@ absl::StatusOr<Plan> Planner::Run(store::Store& store, druid::Cluster& cluster) 
 
 }  // namespace
 
+std::string PlannedPartition::generation() const {
+  std::string all;
+  for (const Replaced& one : replaces) {
+    if (all.find(one.version) == std::string::npos) {
+      absl::StrAppend(&all, all.empty() ? "" : ",", one.version);
+    }
+  }
+  return all;
+}
+
 absl::StatusOr<Plan> PlanOf(const CheckedRequest& checked, store::Store& store,
                             druid::Cluster& cluster) {
   return Planner(checked).Run(store, cluster);
+}
+
+absl::Status CheckPlanned(const BackfillRequest& request, const Plan& plan) {
+  if (request.plan_revision.empty() && request.expect_generation.empty()) return absl::OkStatus();
+  if (!plan.druid_answered) return PlanNotCheckable();
+  if (!request.plan_revision.empty() && request.plan_revision != plan.revision) {
+    return PlanMoved(request.plan_revision, plan.revision);
+  }
+  if (request.expect_generation.empty()) return absl::OkStatus();
+  for (const PlannedPartition& planned : plan.partitions) {
+    if (planned.generation() != request.expect_generation) {
+      return GenerationMoved(planned.partition.ToString(), request.expect_generation,
+                             planned.generation());
+    }
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace interlock::backfill

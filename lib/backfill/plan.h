@@ -1,24 +1,38 @@
 // What a backfill would do, before it does it.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "lib/backfill/obstacles.h"
 #include "lib/backfill/request.h"
 #include "lib/druid/cluster.h"
 #include "lib/store/store.h"
-#include "lib/time/status_reason.h"
 
 namespace interlock::backfill {
+
+// One version that is visible in a partition, and would be hidden.
+struct Replaced {
+  Interval chunk;  // its segments' own interval, which may stick out
+  std::string version;
+  int64_t segments = 0, appended = 0, tombstones = 0, bytes = 0;
+  bool by_compaction = false;
+  std::optional<int64_t> rows;  // raw rows by the count metric, else stored ones
+};
 
 struct PlannedPartition {
   enum class Action { kRun, kSkipDone, kSkipHeld, kBlocked };
   Interval partition;
   size_t unit = 0;
   Action action = Action::kRun;
-  std::vector<std::string> replaces;  // versions that are visible now
-  std::vector<Blocker> blockers;
+  std::vector<Replaced> replaces;
+  std::vector<Obstacle> obstacles;
+
+  // The versions of `replaces`; "" where nothing is there.
+  std::string generation() const;
 };
 
 struct PlannedUnit {
@@ -26,6 +40,8 @@ struct PlannedUnit {
   std::string reads;  // its input source as JSON, narrowed, cut at kMaxReadsBytes
 };
 inline constexpr size_t kMaxReadsBytes = 1'000;
+// Partitions whose rows are counted: a query each.
+inline constexpr size_t kMaxCountedPartitions = 100;
 
 struct Plan {
   std::string datasource;
@@ -36,12 +52,17 @@ struct Plan {
   std::string why_cut, finer;
   std::vector<PlannedUnit> units;
   std::vector<PlannedPartition> partitions;
+  std::vector<Obstacle> obstacles;   // of the whole
   std::vector<std::string> notices;  // "REASON: text"
   // The generation that is read, where the input is the target itself: its versions.
   std::string generation_read;
-  // Digest of what the plan was made against: what is visible, and what is held.
+  // Digest of the world that the plan was made against: what is visible, who holds what, and
+  // the work itself. Locks that come and go are no part of it.
   std::string revision;
+  bool druid_answered = true;
   std::string spec_json;
+  std::string job;  // "" where the spec came with the request
+  int64_t job_version = 0;
   std::vector<SpecFault> warnings;
 };
 
@@ -49,5 +70,10 @@ struct Plan {
 // a notice, and `replaces` empty.
 absl::StatusOr<Plan> PlanOf(const CheckedRequest& checked, store::Store& store,
                             druid::Cluster& cluster);
+
+// A submit names a plan, or a generation: whether the world is still as it was then.
+// ABORTED (PLAN_MOVED), FAILED_PRECONDITION (GENERATION_MOVED), UNAVAILABLE
+// (DRUID_UNAVAILABLE) where that can't be known now.
+absl::Status CheckPlanned(const BackfillRequest& request, const Plan& plan);
 
 }  // namespace interlock::backfill

@@ -4,6 +4,7 @@
 #include "lib/backfill/leases.h"
 #include "lib/backfill/pass.h"
 #include "lib/backfill/spec_tuning.h"
+#include "lib/backfill/sql_work.h"
 #include "lib/druid/task_id.h"
 #include "lib/lease/reservations.h"
 
@@ -87,6 +88,7 @@ absl::Status Pass::StoreIntent(StoredUnit& unit, BeforeLook look, bool* stored) 
     attempt.unit = unit.number;
     attempt.task_id = druid::PinnedTaskId({world_.store.incarnation(), backfill_.datasource,
                                            unit.unit.hull(), backfill_.id, *number});
+    if (IsSql(backfill_.spec_json)) attempt.task_id = SqlTaskId(SqlQueryId(attempt.task_id));
     attempt.nonce = nonce;
     attempt.posts = 1;  // the one that follows
     attempt.reservation_id = unit.reservation_id;
@@ -129,8 +131,7 @@ absl::Status Pass::Post(StoredUnit& unit, const Attempt& attempt, bool occupy) {
     // Stopped for so long that the lease is over, or nearly: nothing was sent by this call.
     return Move(unit, {Seen::kPostUnknown, "LEASE_TOO_SHORT", "", options_.poll_every});
   }
-  const auto answer = world_.cluster.SubmitTask(
-      occupy ? Noop(attempt) : RenderTask(backfill_.spec_json, unit.unit, IdentityOf(attempt)));
+  const auto answer = Send(unit, attempt, occupy);
   Sight sight = SightOfPost(answer, attempt);
   if (occupy && answer.done()) sight.seen = Seen::kOccupied;
   if (occupy && sight.seen == Seen::kOccupied) sight.reason = "NEVER_SUBMITTED";
@@ -157,6 +158,20 @@ absl::Status Pass::Post(StoredUnit& unit, const Attempt& attempt, bool occupy) {
     }
     return UpdateAttempt(tx, *now);
   });
+}
+
+druid::Answer<std::string> Pass::Send(const StoredUnit& unit, const Attempt& attempt, bool occupy) {
+  if (occupy) return world_.cluster.SubmitTask(Noop(attempt));
+  if (!IsSql(backfill_.spec_json)) {
+    return world_.cluster.SubmitTask(
+        RenderTask(backfill_.spec_json, unit.unit, IdentityOf(attempt)));
+  }
+  rapidjson::Document body;
+  const std::string text = RenderSql(backfill_.spec_json, unit.unit, IdentityOf(attempt));
+  const std::string id = ReadJsonObject(text, &body) && MemberOf(body, "context") != nullptr
+                             ? TextIn(*MemberOf(body, "context"), "sqlQueryId")
+                             : "";
+  return world_.cluster.SubmitSql(id, text);
 }
 
 Pass::Sight Pass::SightOfPost(const druid::Answer<std::string>& answer, const Attempt& attempt) {

@@ -15,6 +15,7 @@ Value PartitionsBefore(const BeforeLook& look, JsonWriter& out) {
                   out.allocator());
     one.AddMember("versions", out.List(before.versions), out.allocator());
     one.AddMember("had_rows", before.had_rows, out.allocator());
+    one.AddMember("segments", out.List(before.segments), out.allocator());
     list.PushBack(one, out.allocator());
   }
   return list;
@@ -38,6 +39,18 @@ Value RowsOf(const TaskRows& rows, rapidjson::Document::AllocatorType& allocator
   one.AddMember("thrown_away", rows.thrown_away, allocator);
   one.AddMember("unparseable", rows.unparseable, allocator);
   return one;
+}
+
+Value ComparedOf(const std::vector<Compared>& all, JsonWriter& out) {
+  Value list(rapidjson::kArrayType);
+  for (const Compared& compared : all) {
+    Value one(rapidjson::kObjectType);
+    one.AddMember("measure", out.Copy(compared.measure), out.allocator());
+    one.AddMember("expected", compared.expected, out.allocator());
+    one.AddMember("found", compared.found, out.allocator());
+    list.PushBack(one, out.allocator());
+  }
+  return list;
 }
 
 }  // namespace
@@ -68,6 +81,7 @@ std::optional<BeforeLook> BeforeLookFrom(const std::string& json) {
     PartitionBefore before;
     before.partition = IntervalIn(one, "partition");
     before.versions = TextsIn(one, "versions");
+    before.segments = TextsIn(one, "segments");
     const Value* had = MemberOf(one, "had_rows");
     before.had_rows = had != nullptr && had->IsTrue();
     look.partitions.push_back(std::move(before));
@@ -95,11 +109,13 @@ std::string ToJson(const Proof& proof) {
   out.Text("attribution", proof.attribution);
   out.Texts("versions_before", proof.versions_before);
   out.Number("segments", proof.segments);
+  out.Texts("segment_ids", proof.segment_ids);
   out.Maybe("rows", proof.rows);
   out.Maybe("stored_rows", proof.stored_rows);
   out.Text("row_rule", proof.row_rule);
   out.Maybe("rows_expected", proof.rows_expected);
   out.Maybe("rows_found", proof.rows_found);
+  out.Put("compared", ComparedOf(proof.compared, out));
   if (proof.task_rows) out.Put("task_rows", RowsOf(*proof.task_rows, out.allocator()));
   out.Text("neighbours_before", proof.neighbours_before);
   out.Text("neighbours_after", proof.neighbours_after);
@@ -108,6 +124,7 @@ std::string ToJson(const Proof& proof) {
   out.Texts("notes", proof.notes);
   out.Text("accepted_by", proof.accepted_by);
   out.Text("accept_reason", proof.accept_reason);
+  out.Maybe("gap_ms", proof.gap_ms);
   return out.ToString();
 }
 
@@ -121,11 +138,16 @@ std::optional<Proof> ProofFrom(const std::string& json) {
   proof.attribution = TextIn(document, "attribution");
   proof.versions_before = TextsIn(document, "versions_before");
   proof.segments = NumberIn(document, "segments").value_or(0);
+  proof.segment_ids = TextsIn(document, "segment_ids");
   proof.rows = NumberIn(document, "rows");
   proof.stored_rows = NumberIn(document, "stored_rows");
   proof.row_rule = TextIn(document, "row_rule");
   proof.rows_expected = DoubleIn(document, "rows_expected");
   proof.rows_found = DoubleIn(document, "rows_found");
+  ForEachIn(document, "compared", [&](const Value& one) {
+    proof.compared.push_back({TextIn(one, "measure"), DoubleIn(one, "expected").value_or(0),
+                              DoubleIn(one, "found").value_or(0)});
+  });
   if (const Value* rows = MemberOf(document, "task_rows")) {
     const auto count = [&](const char* name) { return NumberIn(*rows, name).value_or(0); };
     proof.task_rows = TaskRows{count("processed"), count("processed_with_error"),
@@ -138,6 +160,7 @@ std::optional<Proof> ProofFrom(const std::string& json) {
   proof.notes = TextsIn(document, "notes");
   proof.accepted_by = TextIn(document, "accepted_by");
   proof.accept_reason = TextIn(document, "accept_reason");
+  proof.gap_ms = NumberIn(document, "gap_ms");
   return proof;
 }
 

@@ -20,6 +20,7 @@ struct PartitionBefore {
   Interval partition;
   std::vector<std::string> versions;  // visible
   bool had_rows = false;              // a visible segment that is no tombstone
+  std::vector<std::string> segments;  // ids of the visible ones: the generation itself
 };
 
 struct BeforeLook {
@@ -45,25 +46,36 @@ struct TaskRows {
   int64_t unparseable = 0;
 };
 
+// A sum of the whole unit, and what it was compared with.
+struct Compared {
+  std::string measure;  // "rows", or the column that was summed
+  double expected = 0;
+  double found = 0;
+};
+
 struct Proof {
   std::string level;        // "VISIBLE", "SERVED"
   std::string task_id;      // whose effect it is
   std::string version;      // the generation it made; "" where it made none
   std::string attribution;  // LOCK_VERSION_SEEN, WITHIN_TASK_LIFE, NOTHING_NEW
   std::vector<std::string> versions_before;
-  int64_t segments = 0;                // visible now
-  std::optional<int64_t> rows;         // by the count metric or stored rows, of the partition
-  std::optional<int64_t> stored_rows;  // COUNT(*) of the partition
+  int64_t segments = 0;                  // visible now
+  std::vector<std::string> segment_ids;  // the same by name
+  std::optional<int64_t> rows;           // by the count metric or stored rows, of the partition
+  std::optional<int64_t> stored_rows;    // COUNT(*) of the partition
   // Of the whole unit: what was compared with what.
   std::string row_rule;  // COUNT_METRIC, STORED_ROWS, SOURCE_SUMS, NOT_PROVABLE
   std::optional<double> rows_expected;
   std::optional<double> rows_found;
+  std::vector<Compared> compared;
   std::optional<TaskRows> task_rows;
   std::string neighbours_before, neighbours_after;  // digests
   std::vector<std::string> neighbour_changes;       // each with its cause
   Instant snapshot;
   std::vector<std::string> notes;  // ROWS_NOT_PROVABLE: …
   std::string accepted_by, accept_reason;
+  // How long it was without rows while a generation was brought back.
+  std::optional<int64_t> gap_ms;
 };
 
 std::string ToJson(const Proof& proof);

@@ -9,8 +9,9 @@
 namespace interlock::backfill {
 namespace {
 
-constexpr std::array<absl::string_view, 8> kPhases = {
-    "PENDING", "RUNNING", "PAUSED", "NEEDS_ATTENTION", "DONE", "FAILED", "CANCELLING", "CANCELLED"};
+constexpr std::array<absl::string_view, 10> kPhases = {
+    "PENDING", "RUNNING",    "PAUSED",    "NEEDS_ATTENTION", "DONE",
+    "FAILED",  "CANCELLING", "CANCELLED", "ROLLING_BACK",    "ROLLED_BACK"};
 constexpr std::array<absl::string_view, 8> kAttemptStates = {
     "INTENDED", "UNKNOWN", "WAITING", "RUNNING", "ENDED", "SETTLED", "ABANDONED", "NOT_SUBMITTED"};
 
@@ -29,7 +30,8 @@ absl::string_view NameOf(Phase phase) { return kPhases[static_cast<size_t>(phase
 Phase PhaseOf(absl::string_view name) { return Named(kPhases, name, Phase::kRunning); }
 
 bool IsOver(Phase phase) {
-  return phase == Phase::kDone || phase == Phase::kFailed || phase == Phase::kCancelled;
+  return phase == Phase::kDone || phase == Phase::kFailed || phase == Phase::kCancelled ||
+         phase == Phase::kRolledBack;
 }
 
 absl::string_view NameOf(AttemptState state) { return kAttemptStates[static_cast<size_t>(state)]; }

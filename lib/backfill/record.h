@@ -31,6 +31,8 @@ enum class Phase {
   kFailed,
   kCancelling,
   kCancelled,
+  kRollingBack,  // the former generation is being brought back
+  kRolledBack,   // it is visible again, of everything that this backfill had changed
 };
 absl::string_view NameOf(Phase phase);
 Phase PhaseOf(absl::string_view name);
@@ -54,6 +56,8 @@ struct Backfill {
   std::vector<Interval> intervals;  // condensed
   std::string granularity_json;
   std::string spec_json;
+  std::string job;  // "" where the spec came with the request
+  int64_t job_version = 0;
   std::string digest;  // of the spec without its intervals: equal digests are equal work
   std::string label;
   std::string requested_by;  // identity
@@ -69,6 +73,7 @@ struct Backfill {
   bool skip_held = false;
   verify::Level level = verify::Level::kServed;
   absl::Duration waiting_deadline, run_deadline;
+  absl::Duration rollback_window;  // how long after its end it can be rolled back
   RowTerms terms;
   std::optional<int64_t> expected_rows;  // of the whole
   std::string druid_source;

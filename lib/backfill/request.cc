@@ -8,7 +8,9 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "lib/backfill/backfill_errors.h"
+#include "lib/backfill/job.h"
 #include "lib/backfill/json_members.h"
+#include "lib/backfill/sql_check.h"
 #include "rapidjson/pointer.h"
 
 namespace interlock::backfill {
@@ -32,30 +34,23 @@ void ForgetDruidIntervals(JsonValue& value) {
   for (auto& member : value.GetObject()) ForgetDruidIntervals(member.value);
 }
 
-std::string DigestOfWork(const std::string& spec_json) {
-  rapidjson::Document document;
-  if (!ReadJsonObject(spec_json, &document)) return "";
-  rapidjson::Pointer("/spec/dataSchema/granularitySpec/intervals").Erase(document);
-  if (JsonValue* source = rapidjson::Pointer("/spec/ioConfig/inputSource").Get(document)) {
-    ForgetDruidIntervals(*source);
-  }
-  return Sha256Hex(WriteJson(document));
-}
-
 std::string NumberText(const std::optional<int64_t>& number) {
   return number ? absl::StrCat(*number) : "-";
 }
 
-std::string FingerprintOf(const BackfillRequest& request, const Spec& spec) {
-  std::string text =
-      absl::StrCat(spec.json, "\n", request.purpose, "\n", LabelsToJson(request.labels), "\n",
-                   request.max_parallel, " ", request.max_attempts, " ", request.newest_first, " ",
-                   request.skip_held, " ", static_cast<int>(request.level), " ",
-                   absl::FormatDuration(request.waiting_deadline), " ",
-                   absl::FormatDuration(request.run_deadline));
+std::string FingerprintOf(const BackfillRequest& request, const std::string& work,
+                          const std::vector<Interval>& intervals) {
+  std::string text = absl::StrCat(work, "\n", IntervalsToText(intervals), "\n", request.purpose,
+                                  "\n", LabelsToJson(request.labels), "\n", request.max_parallel,
+                                  " ", request.max_attempts, " ", request.newest_first, " ",
+                                  request.skip_held, " ", static_cast<int>(request.level), " ",
+                                  absl::FormatDuration(request.waiting_deadline), " ",
+                                  absl::FormatDuration(request.run_deadline));
   absl::StrAppend(&text, "\n", NumberText(request.expected_rows), " ", NumberText(request.min_rows),
                   " ", NumberText(request.max_unparseable), " ", request.count_metric, "\n",
-                  request.reservation_id, " ", request.token);
+                  request.reservation_id, " ", request.token, "\n",
+                  absl::FormatDuration(request.rollback_window), " ", request.plan_revision, " ",
+                  request.expect_generation);
   return Sha256Hex(text);
 }
 
@@ -97,6 +92,36 @@ absl::Status CheckExpectations(const BackfillRequest& request, const RowTerms& t
   return absl::OkStatus();
 }
 
+// The job's work, and what it expects where the request does not say.
+absl::Status FillFromJob(store::Store& store, BackfillRequest* request, CheckedRequest* checked) {
+  if (request->job.empty()) return absl::OkStatus();
+  auto name = ParseJobName(request->job);
+  if (!name.ok()) return name.status();
+  Job job;
+  absl::Status status = store.Read([&](store::Transaction& tx) {
+    auto read = ReadJob(tx, *name);
+    if (read.ok()) job = *std::move(read);
+    return read.status();
+  });
+  if (!status.ok()) return status;
+  request->spec = job.work;
+  request->sql = job.sql;
+  if (request->purpose.empty()) request->purpose = job.name;
+  if (!request->min_rows) request->min_rows = job.expect.min_rows;
+  if (!request->max_unparseable) request->max_unparseable = job.expect.max_unparseable;
+  if (request->count_metric.empty()) request->count_metric = job.expect.count_metric;
+  checked->job = job.name;
+  checked->job_version = job.version;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<SpecCheck> CheckWork(const BackfillRequest& request, const CheckOptions& options,
+                                    druid::Cluster& cluster) {
+  if (!request.sql) return CheckSpec(request.spec, options);
+  if (options.intervals.empty()) return IntervalsMissing();
+  return CheckSql(SqlWorkFrom(request.spec), options, cluster);
+}
+
 void FillDefaults(const Options& options, BackfillRequest* request) {
   if (request->max_parallel == 0) request->max_parallel = options.max_parallel;
   if (request->max_attempts == 0) request->max_attempts = options.max_attempts;
@@ -104,18 +129,36 @@ void FillDefaults(const Options& options, BackfillRequest* request) {
     request->waiting_deadline = options.waiting_deadline;
   }
   if (request->run_deadline <= absl::ZeroDuration()) request->run_deadline = options.run_deadline;
+  if (request->rollback_window <= absl::ZeroDuration()) {
+    request->rollback_window = options.rollback_window;
+  }
 }
 
 }  // namespace
 
-absl::StatusOr<CheckedRequest> Checked(BackfillRequest request, const Options& options) {
+std::string DigestOfWork(const std::string& spec_json) {
+  rapidjson::Document document;
+  if (!ReadJsonObject(spec_json, &document)) return "";
+  rapidjson::Pointer("/spec/dataSchema/granularitySpec/intervals").Erase(document);
+  if (JsonValue* source = rapidjson::Pointer("/spec/ioConfig/inputSource").Get(document)) {
+    ForgetDruidIntervals(*source);
+  }
+  return Sha256Hex(WriteJson(document));
+}
+
+absl::StatusOr<CheckedRequest> Checked(BackfillRequest request, const Options& options,
+                                       store::Store& store, druid::Cluster& cluster) {
   CheckedRequest checked;
+  const std::string work = request.job.empty() ? "" : absl::StrCat("job ", request.job);
+  if (absl::Status status = FillFromJob(store, &request, &checked); !status.ok()) return status;
   FillDefaults(options, &request);
   if (absl::Status status = CheckLimits(request); !status.ok()) return status;
   CheckOptions check_options;
   check_options.intervals = request.intervals;
   check_options.accept_widening = request.accept_widening;
-  checked.check = CheckSpec(request.spec, check_options);
+  auto check = CheckWork(request, check_options, cluster);
+  if (!check.ok()) return check.status();
+  checked.check = *std::move(check);
   if (absl::Status status = SpecStatus(checked.check); !status.ok()) return status;
   const Spec& spec = *checked.check.spec;
   absl::StatusOr<Cut> cut = CutIntoUnits(spec, options.max_unit_partitions);
@@ -125,7 +168,8 @@ absl::StatusOr<CheckedRequest> Checked(BackfillRequest request, const Options& o
   if (absl::Status status = CheckExpectations(request, checked.terms); !status.ok()) return status;
   if (request.purpose.empty()) request.purpose = spec.label.empty() ? "backfill" : spec.label;
   checked.digest = DigestOfWork(spec.json);
-  checked.fingerprint = FingerprintOf(request, spec);
+  // A job without a version means the newest one of the moment, at the first request.
+  checked.fingerprint = FingerprintOf(request, work.empty() ? spec.json : work, spec.intervals);
   checked.request = std::move(request);
   return checked;
 }

@@ -14,6 +14,8 @@
 #include "lib/backfill/options.h"
 #include "lib/backfill/record.h"
 #include "lib/backfill/spec.h"
+#include "lib/druid/cluster.h"
+#include "lib/store/store.h"
 #include "lib/time/interval.h"
 #include "lib/verify/verdict.h"
 
@@ -21,6 +23,8 @@ namespace interlock::backfill {
 
 struct BackfillRequest {
   std::string spec;                 // an index_parallel task, as JSON
+  bool sql = false;                 // `spec` is a query and its context (sql_work.h)
+  std::string job;                  // in place of a spec: "nightly", or "nightly@7"
   std::vector<Interval> intervals;  // supply or narrow the spec's own
   std::string holder;               // a name below the caller's identity; may be empty
   std::string purpose;              // shown to those who are refused; default: the label
@@ -40,6 +44,13 @@ struct BackfillRequest {
   // The column whose sum counts raw rows, in place of the spec's own count metric.
   std::string count_metric;
 
+  // How long after its end it can be rolled back; the operator's where it is zero.
+  absl::Duration rollback_window;
+  // Run only if the world is as it was in this plan; "" for any.
+  std::string plan_revision;
+  // Run only over this generation, as a plan or a proof names it; "" for any.
+  std::string expect_generation;
+
   // Act under this reservation in place of one of our own.
   std::string reservation_id;
   int64_t token = 0;
@@ -47,16 +58,23 @@ struct BackfillRequest {
 
 // The request and what its spec was found to be.
 struct CheckedRequest {
-  BackfillRequest request;  // defaults filled in
-  SpecCheck check;          // `check.spec` is there
+  BackfillRequest request;  // defaults filled in, and the job's work in place of its name
+  std::string job;          // its name and version, where one was named
+  int64_t job_version = 0;
+  SpecCheck check;  // `check.spec` is there
   Cut cut;
   RowTerms terms;
   std::string digest;       // of the work: equal digests are equal work, whatever the interval
   std::string fingerprint;  // of all that was asked but `reprocess`
 };
 
-// Asks nobody. SPEC_INVALID with every fault, LIMIT_EXCEEDED, EXPECTATION_NOT_CHECKABLE.
-absl::StatusOr<CheckedRequest> Checked(BackfillRequest request, const Options& options);
+// SPEC_INVALID with every fault, LIMIT_EXCEEDED, EXPECTATION_NOT_CHECKABLE; UNKNOWN_JOB and
+// INVALID_NAME where a job is named; those of CheckSql for a query. The store is only read.
+absl::StatusOr<CheckedRequest> Checked(BackfillRequest request, const Options& options,
+                                       store::Store& store, druid::Cluster& cluster);
+
+// Of the work of a checked spec, whatever its intervals: equal digests are equal work.
+std::string DigestOfWork(const std::string& spec_json);
 
 // The caller's own id and reason can be stored: REQUEST_ID_INVALID, LIMIT_EXCEEDED.
 absl::Status CheckCaller(const audit::Caller& caller);

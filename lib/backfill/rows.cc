@@ -15,7 +15,7 @@ namespace {
   " purpose, request_reason, labels, reprocess, max_parallel, max_attempts, newest_first," \
   " skip_held, level, waiting_ms, run_ms, terms, expected_rows, druid_source, why_cut,"    \
   " finer, notices, reservation_id, token, lent, reservations, renew_ms, created_ms,"      \
-  " started_ms, ended_ms"
+  " started_ms, ended_ms, job, job_version, rollback_ms"
 
 Backfill BackfillOf(const store::Row& row) {
   size_t i = 0;
@@ -64,6 +64,9 @@ Backfill BackfillOf(const store::Row& row) {
   b.created = row.At(i++);
   b.started = row.MaybeAt(i++);
   b.ended = row.MaybeAt(i++);
+  b.job = row.Text(i++);
+  b.job_version = row.Int(i++);
+  b.rollback_window = absl::Milliseconds(row.Int(i++));
   return b;
 }
 
@@ -134,7 +137,8 @@ absl::Status InsertBackfill(store::Transaction& tx, Backfill& b) {
           " :request_id, :fingerprint, :purpose, :request_reason, :labels, :reprocess,"
           " :max_parallel, :max_attempts, :newest_first, :skip_held, :level, :waiting, :run,"
           " :terms, :expected_rows, :druid_source, :why_cut, :finer, :notices, :reservation_id,"
-          " :token, :lent, :reservations, :renew, :created, :started, :ended, :start, :end)",
+          " :token, :lent, :reservations, :renew, :created, :started, :ended, :job, :job_version, "
+          ":rollback, :start, :end)",
           {b.id,
            b.number,
            b.revision,
@@ -178,6 +182,9 @@ absl::Status InsertBackfill(store::Transaction& tx, Backfill& b) {
            b.created,
            b.started,
            b.ended,
+           b.job,
+           b.job_version,
+           absl::ToInt64Milliseconds(b.rollback_window),
            b.intervals.front().start(),
            b.intervals.back().end()})
       .status();

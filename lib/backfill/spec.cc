@@ -250,7 +250,10 @@ absl::Status SpecStatus(const SpecCheck& check) {
       absl::StrCat("the spec has ", check.faults.size(),
                    check.faults.size() == 1 ? " fault: " : " faults, the first: ",
                    first.pointer.empty() ? "the spec" : first.pointer, " ", first.found);
-  absl::Status status = WithReason(absl::InvalidArgumentError(text), "SPEC_INVALID");
+  const bool paths = std::all_of(check.faults.begin(), check.faults.end(),
+                                 [](const SpecFault& fault) { return fault.path_outside; });
+  absl::Status status =
+      WithReason(absl::InvalidArgumentError(text), paths ? "PATH_OUTSIDE_UNIT" : "SPEC_INVALID");
   for (const SpecFault& fault : check.faults) {
     AddFault(status, fault.pointer, fault.found, fault.would_do);
   }

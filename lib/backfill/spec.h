@@ -52,6 +52,7 @@ struct Spec {
   std::string label;                // the id that its author chose; ours is pinned later
   std::string json;                 // as sent, but without `id`, and with these intervals
   bool widened = false;             // `intervals` hold more than was asked
+  bool sql = false;                 // `json` is a query and its context (sql_work.h)
 
   bool narrows = false;      // a unit's task reads only its own part of the input
   std::string druid_source;  // the datasource whose segments it reads, "" for raw input

@@ -15,6 +15,7 @@ struct SpecFault {
   std::string would_do;  // what to write instead; "" when nothing can be offered
   // JSON text to put there, where there is one answer; "" takes the member out.
   std::optional<std::string> correction;
+  bool path_outside = false;  // a path whose rendering leaves its unit
 };
 
 // Collects while a spec is read. Not thread-safe; one per check.

@@ -72,6 +72,12 @@ std::optional<Granularity> ReadDuration(const Node& node) {
   return Taken(node, Granularity::OfDuration(*value, origin.value_or(Instant())));
 }
 
+constexpr char kOpenInterval[] = "{start}/{end}";
+
+bool IsOpenInterval(const rapidjson::Value& value) {
+  return value.IsString() && value == kOpenInterval;
+}
+
 class IntervalCheck {
  public:
   IntervalCheck(const Node& node, const Granularity* granularity, const CheckOptions& options,
@@ -83,6 +89,10 @@ class IntervalCheck {
  private:
   // The parsed interval; a fault when it is none, or empty.
   std::optional<Interval> ReadOne(const Node& node) const;
+  bool AllOpen() const {
+    const auto& list = node_.value()->GetArray();
+    return std::all_of(list.begin(), list.end(), IsOpenInterval);
+  }
   void ReadDeclared();
   void Narrow();
   // Aligns what is asked: as it stands, widened with consent, or a fault at `node`.
@@ -122,6 +132,7 @@ std::optional<Interval> IntervalCheck::ReadOne(const Node& node) const {
 
 void IntervalCheck::ReadDeclared() {
   for (const Node& element : node_.Elements()) {
+    if (element.is_string() && IsOpenInterval(*element.value())) continue;
     const std::optional<Interval> interval = ReadOne(element);
     if (!interval) continue;
     for (const auto& [other_node, other] : parsed_) {
@@ -214,9 +225,11 @@ void IntervalCheck::Run() {
   ReadDeclared();
   if (!options_.intervals.empty()) {
     Narrow();
-  } else if (!node_.present() || (node_.is_array() && node_.size() == 0)) {
+  } else if (!node_.present() || (node_.is_array() && parsed_.empty() && AllOpen())) {
     node_.Fault(
-        node_.present() ? "is empty" : "is missing",
+        !node_.present()    ? "is missing"
+        : node_.size() == 0 ? "is empty"
+                            : "is a placeholder, and no interval was given to fill it",
         "name what is to be replaced, e.g. [\"2026-07-16T13:00:00Z/2026-07-16T14:00:00Z\"], "
         "or give an interval beside the spec");
     result_->missing_intervals = true;
@@ -256,6 +269,15 @@ std::optional<Granularity> ReadGranularity(const Node& node) {
   return std::nullopt;
 }
 
+bool HasOpenIntervals(const rapidjson::Value& granularity_spec) {
+  if (!granularity_spec.IsObject()) return false;
+  const auto member = granularity_spec.FindMember("intervals");
+  if (member == granularity_spec.MemberEnd() || member->value.IsNull()) return true;
+  if (!member->value.IsArray()) return false;
+  const auto& list = member->value.GetArray();
+  return std::all_of(list.begin(), list.end(), IsOpenInterval);
+}
+
 Granularities CheckGranularitySpec(const Node& spec, const CheckOptions& options) {
   Granularities result;
   if (!spec.RequiredObject("give type, segmentGranularity and intervals")) return result;
@@ -268,7 +290,10 @@ Granularities CheckGranularitySpec(const Node& spec, const CheckOptions& options
   const Node segment = spec.At("segmentGranularity");
   result.segment = ReadGranularity(segment);
   if (result.segment && result.segment->is_none()) {
-    segment.Fault("is NONE: a segment for each millisecond", "e.g. HOUR or DAY");
+    segment.Fault(
+        "is NONE: with dropExisting Druid makes a segment, or a tombstone, for each millisecond of "
+        "the intervals, and runs out of memory over them",
+        "write HOUR or DAY, or what the datasource has; queryGranularity may be NONE");
     result.segment.reset();
   }
   CheckQueryGranularity(spec.At("queryGranularity"));

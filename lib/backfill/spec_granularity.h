@@ -25,6 +25,10 @@ struct Granularities {
   bool missing_intervals = false;
 };
 
+// Whether a granularitySpec leaves its intervals to who runs it: none are there, or they
+// are the placeholder "{start}/{end}".
+bool HasOpenIntervals(const rapidjson::Value& granularity_spec);
+
 Granularities CheckGranularitySpec(const Node& spec, const CheckOptions& options);
 
 // A granularity as Druid's JSON has it: a name, or {type: period | duration, …}.

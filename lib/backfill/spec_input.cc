@@ -5,6 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "lib/backfill/path_time.h"
 #include "lib/backfill/placeholder.h"
 #include "lib/backfill/spec_members.h"
 #include "lib/time/interval_set.h"
@@ -86,6 +87,12 @@ Interval Hull(const std::vector<Interval>& condensed) {
   return *Interval::Of(condensed.front().start(), condensed.back().end());
 }
 
+constexpr size_t kMaxShownPath = 200;
+
+void Outside(const Node& node, std::string found, std::string would_do) {
+  node.findings()->Add({node.pointer(), std::move(found), std::move(would_do), std::nullopt, true});
+}
+
 class InputCheck {
  public:
   InputCheck(const std::string& datasource, const Granularities& granularities)
@@ -100,6 +107,7 @@ class InputCheck {
   void CheckDruid(const Node& source, bool combined);
   void CheckDruidInterval(const Node& node);
   void CheckText(const Node& text);
+  void CheckPath(const Node& node, const Template& path);
   bool CheckCombining(const Node& source);
 
   const std::string& datasource_;
@@ -231,12 +239,38 @@ void InputCheck::CheckText(const Node& node) {
   const bool both =
       absl::StrContains(node.pointer(), "/sqls/") || absl::EndsWith(node.pointer(), "/interval");
   if (!parsed->uses_start()) {
-    node.Fault(
-        "names only the unit's end, which is the first moment after it: rows outside of "
-        "the unit would be read",
-        "use {start:…}, or both");
+    Outside(node,
+            "names only the unit's end, which is the first moment after it: rows outside of the "
+            "unit would be read",
+            "use {start:…}, or both");
+  } else if (const std::string only = parsed->only_of_end(); !only.empty()) {
+    Outside(node,
+            absl::StrCat("takes %", only.substr(0, 1),
+                         " from the unit's end alone, which is the first moment after it: what "
+                         "follows the unit would be read"),
+            "take it from {start:…}, or give both");
   } else if (both && !parsed->uses_end()) {
     node.Fault("has no {end}: what is read would have no upper bound", "bound it with {end} too");
+  }
+  CheckPath(node, *parsed);
+}
+
+// A date that was left in the path names the same day for each unit, so the first and the
+// last of them tell.
+void InputCheck::CheckPath(const Node& node, const Template& path) {
+  if (!granularities_.segment || granularities_.intervals.empty()) return;
+  const Granularity& segments = *granularities_.segment;
+  const Instant start = granularities_.intervals.front().start();
+  const Instant last = granularities_.intervals.back().end() - absl::Milliseconds(1);
+  for (const Instant instant : {start, last}) {
+    const Interval unit = segments.Bucket(instant);
+    const std::string rendered = OutsideOf(path, unit);
+    if (rendered.empty()) continue;
+    Outside(node,
+            absl::StrCat("becomes `", rendered.substr(0, kMaxShownPath), "` for ", unit.ToString(),
+                         ": another day's input, so that the unit would be emptied"),
+            "take the date from {start:…} too");
+    return;
   }
 }
 

@@ -5,9 +5,9 @@
 namespace interlock::backfill {
 namespace {
 
-constexpr std::array<absl::string_view, 13> kNames = {
-    "PENDING",     "RESERVED", "SUBMITTING",   "RUNNING", "PROVING", "DONE",     "EMPTY",
-    "NOT_APPLIED", "SUSPECT",  "UNDETERMINED", "FAILED",  "SKIPPED", "CANCELLED"};
+constexpr std::array<absl::string_view, 14> kNames = {
+    "PENDING",     "RESERVED", "SUBMITTING",   "RUNNING", "PROVING", "DONE",      "EMPTY",
+    "NOT_APPLIED", "SUSPECT",  "UNDETERMINED", "FAILED",  "SKIPPED", "CANCELLED", "ROLLED_BACK"};
 
 Step FromPending(Seen seen) {
   switch (seen) {
@@ -156,6 +156,7 @@ Step Next(State state, Seen seen) {
     case State::kFailed:
     case State::kSkipped:
     case State::kCancelled:
+    case State::kRolledBack:
     case State::kDone:
     case State::kEmpty:
       break;
@@ -169,7 +170,7 @@ bool IsGood(State state) {
 
 bool IsFinal(State state) {
   return IsGood(state) || state == State::kSuspect || state == State::kFailed ||
-         state == State::kCancelled;
+         state == State::kCancelled || state == State::kRolledBack;
 }
 
 bool IsOpen(State state) {

@@ -23,6 +23,7 @@ enum class State {
   kFailed,        // no attempt is left, or Druid refuses the task
   kSkipped,       // somebody else holds it, or it was done before
   kCancelled,     // given up, and proven to have had no effect
+  kRolledBack,    // the generation before it is visible again
 };
 
 enum class Seen {

@@ -22,6 +22,9 @@ Backfill NewBackfill(const CheckedRequest& checked, const audit::Caller& caller)
   backfill.granularity_json = spec.granularity_json;
   backfill.spec_json = spec.json;
   backfill.digest = checked.digest;
+  backfill.job = checked.job;
+  backfill.job_version = checked.job_version;
+  backfill.rollback_window = request.rollback_window;
   backfill.label = spec.label;
   backfill.requested_by = caller.identity;
   backfill.holder = request.holder;
@@ -201,12 +204,30 @@ absl::StatusOr<Backfills::Submitted> Backfills::SubmitIn(store::Transaction& tx,
   return submitted;
 }
 
+absl::Status Backfills::CheckAgainstPlan(const CheckedRequest& checked,
+                                         const audit::Caller& caller) const {
+  const BackfillRequest& request = checked.request;
+  if (request.plan_revision.empty() && request.expect_generation.empty()) return absl::OkStatus();
+  // A request that is sent again was decided when it came first: its own doing has moved
+  // the world.
+  bool again = false;
+  absl::Status status = store_.Read([&](store::Transaction& tx) {
+    auto same = FindByRequest(tx, caller.identity, request.holder, caller.request_id);
+    again = same.ok() && same->has_value();
+    return same.status();
+  });
+  if (!status.ok() || again) return status;
+  auto plan = PlanOf(checked, store_, cluster_);
+  return plan.ok() ? CheckPlanned(request, *plan) : plan.status();
+}
+
 absl::StatusOr<Backfills::Submitted> Backfills::Submit(const BackfillRequest& request,
                                                        const audit::Caller& caller) {
   if (absl::Status status = CheckCaller(caller); !status.ok()) return status;
-  absl::StatusOr<CheckedRequest> checked = Checked(request, options_);
+  absl::StatusOr<CheckedRequest> checked = Checked(request, options_, store_, cluster_);
   if (!checked.ok()) return checked.status();
   if (!options_.manage) return ObserveOnly();
+  if (absl::Status status = CheckAgainstPlan(*checked, caller); !status.ok()) return status;
   Submitted submitted;
   absl::Status status = store_.Write([&](store::Transaction& tx) {
     auto done = SubmitIn(tx, *checked, caller);

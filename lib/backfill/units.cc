@@ -170,7 +170,9 @@ absl::StatusOr<Cut> CutIntoUnits(const Spec& spec, int64_t max_unit_partitions) 
   Cut cut;
   std::vector<Interval> partitions = AllPartitions(spec);
   const size_t count = partitions.size();
-  if (spec.narrows) {
+  if (spec.sql) {
+    for (const Interval& partition : partitions) cut.units.push_back(UnitOf({partition}));
+  } else if (spec.narrows) {
     cut.units = CutByInput(spec, std::move(partitions));
   } else {
     cut.units.push_back(UnitOf(std::move(partitions)));

@@ -86,6 +86,11 @@ Verdict ClassifyNotFound(const Asked& asked, const HttpReply& reply, const Error
 
 Verdict ClassifyServerError(const Asked& asked, const HttpReply& reply, const ErrorBody& body) {
   if (reply.status == 503) return Unknown(asked, Cause::kNoLeader, Said(reply, body));
+  // A broker that starts a query's task passes on what the overlord said, as 500.
+  if (asked.submits && asked.by_broker &&
+      absl::StrContains(reply.body, absl::StrCat("Task [", asked.task_id, "] already exists."))) {
+    return Refused(asked, Cause::kAlreadyExists, Said(reply, body));
+  }
   // How versions up to 28 say 429.
   if (asked.submits && reply.status == 500 && absl::StrContains(body.text, "Too many tasks")) {
     return Refused(asked, Cause::kQueueFull, Said(reply, body));

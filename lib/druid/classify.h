@@ -26,6 +26,8 @@ struct Asked {
   bool probe = false;
   // Of a call about one supervisor: what its 404 text names.
   std::string supervisor_id = {};
+  // Sent to a broker, which passes an overlord's words on in an error of its own.
+  bool by_broker = false;
 };
 
 struct Verdict {

@@ -67,6 +67,12 @@ class Cluster {
   // The stored payload's context, as JSON text, and what else identifies the task.
   Answer<TaskPayload> GetTaskPayload(const std::string& id);
   Answer<TaskReport> GetTaskReport(const std::string& id);
+  // What a query would do as a task, by EXPLAIN PLAN. kUnsupported where no query runs as a
+  // task here; kInvalid, with Druid's words, for a query that it refuses.
+  Answer<SqlExplanation> ExplainSql(const std::string& query, const std::string& context_json);
+  // Runs a query as the task `query-<query_id>`; the body's context carries that id as
+  // sqlQueryId. As SubmitTask.
+  Answer<std::string> SubmitSql(const std::string& query_id, const std::string& body);
   // "Asked", not "gone": poll until the status is terminal.
   Answer<Nothing> ShutdownTask(const std::string& id);
   // Running, pending and waiting tasks of a datasource, sub-tasks included (group_id).

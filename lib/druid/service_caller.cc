@@ -34,8 +34,13 @@ std::string Below(const std::string& base, const std::string& path) {
 
 Asked AskedOf(const Call& call) {
   const std::string path = call.path.substr(0, call.path.find('?'));
-  return {absl::StrCat(call.method, " ", path), call.task_id, call.submits, call.json_reply,
-          call.probe, call.supervisor_id};
+  return {absl::StrCat(call.method, " ", path),
+          call.task_id,
+          call.submits,
+          call.json_reply,
+          call.probe,
+          call.supervisor_id,
+          call.service == Service::kBroker};
 }
 
 bool IsRedirect(const HttpReply& reply) {

@@ -64,6 +64,14 @@ struct TaskLock {
   bool revoked = false;
 };
 
+// What a query that runs as a task would do (Druid 26 and later).
+struct SqlExplanation {
+  std::string statement;         // REPLACE, INSERT, SELECT
+  std::string datasource;        // that it writes
+  std::string granularity_json;  // PARTITIONED BY: a name, or a granularity object
+  std::string replaces;          // OVERWRITE WHERE: intervals, or "all"
+};
+
 // What the broker counts over one interval.
 struct RowSums {
   Interval interval;

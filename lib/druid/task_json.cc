@@ -33,6 +33,25 @@ void ReadIngestion(const rapidjson::Value& payload, TaskReport* report) {
   report->error = TextMember(payload, "errorMsg");
 }
 
+// counters: stage → worker → counter; the segment generator's says what was written.
+void ReadQuery(const rapidjson::Value& payload, TaskReport* report) {
+  const rapidjson::Value* counters = Member(payload, "counters");
+  if (counters == nullptr || !counters->IsObject()) return;
+  for (const auto& stage : counters->GetObject()) {
+    if (!stage.value.IsObject()) continue;
+    for (const auto& worker : stage.value.GetObject()) {
+      const rapidjson::Value* progress = Member(worker.value, "segmentGenerationProgress");
+      if (progress == nullptr) continue;
+      report->has_row_stats = true;
+      report->processed += IntMember(*progress, "rowsPushed").value_or(0);
+    }
+  }
+  const rapidjson::Value* status = Member(payload, "status");
+  const rapidjson::Value* failed = status != nullptr ? Member(*status, "errorReport") : nullptr;
+  const rapidjson::Value* error = failed != nullptr ? Member(*failed, "error") : nullptr;
+  if (error != nullptr) report->error = TextMember(*error, "errorMessage");
+}
+
 }  // namespace
 
 TaskState ReadTaskState(const rapidjson::Value& task) {
@@ -62,6 +81,9 @@ TaskStatus ReadTaskStatus(const rapidjson::Value& task) {
 
 TaskReport ReadTaskReport(const rapidjson::Value& reports) {
   TaskReport report;
+  const rapidjson::Value* query = Member(reports, "multiStageQuery");
+  const rapidjson::Value* stages = query != nullptr ? Member(*query, "payload") : nullptr;
+  if (stages != nullptr) ReadQuery(*stages, &report);
   const rapidjson::Value* ingestion = Member(reports, "ingestionStatsAndErrors");
   const rapidjson::Value* payload = ingestion != nullptr ? Member(*ingestion, "payload") : nullptr;
   if (payload != nullptr) ReadIngestion(*payload, &report);
@@ -85,6 +107,13 @@ TaskPayload ReadTaskPayload(const std::string& id, const rapidjson::Value& paylo
   if (context != nullptr && context->IsObject()) {
     for (const auto& member : context->GetObject()) {
       task.context[member.name.GetString()] = WriteJson(member.value);
+    }
+  }
+  // A query's own context is where what its caller gave it is kept.
+  const rapidjson::Value* query_context = Member(payload, "sqlQueryContext");
+  if (query_context != nullptr && query_context->IsObject()) {
+    for (const auto& member : query_context->GetObject()) {
+      task.context.emplace(member.name.GetString(), WriteJson(member.value));
     }
   }
   task.json = WriteJson(payload);

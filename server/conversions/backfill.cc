@@ -1,8 +1,10 @@
 #include "server/conversions/backfill.h"
 
+#include <cmath>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "lib/backfill/sql_work.h"
 #include "server/conversions/time.h"
 #include "server/field_not_built.h"
 
@@ -10,6 +12,9 @@ namespace interlock::server {
 namespace {
 
 std::string String(absl::string_view text) { return {text.data(), text.size()}; }
+
+// Whole numbers below 2^53 are exact as doubles.
+constexpr double kExactUpTo = 9007199254740992.0;
 
 // The names of both sides are the same words.
 template <class Proto, class Parse>
@@ -29,18 +34,34 @@ void AddVersions(const std::vector<std::string>& versions, const Interval& parti
   }
 }
 
-void AddRowCheck(const backfill::Proof& proof, v1::Proof* proto) {
+void SetSum(const std::string& measure, double value, v1::MetricSum* proto) {
+  if (measure != "rows") proto->set_metric(measure);
+  if (value == std::floor(value) && std::fabs(value) < kExactUpTo) {
+    proto->set_long_value(static_cast<int64_t>(value));
+  } else {
+    proto->set_double_value(value);
+  }
+}
+
+void AddRowChecks(const backfill::Proof& proof, v1::Proof* proto) {
+  const auto source =
+      proof.row_rule == "SOURCE_SUMS" ? v1::RowCheck::INPUT_GENERATION : v1::RowCheck::TASK_REPORT;
+  for (const auto& compared : proof.compared) {
+    auto* check = proto->add_rows();
+    check->set_measure(compared.measure);
+    check->set_source(source);
+    SetSum(compared.measure, compared.found, check->mutable_counted());
+    SetSum(compared.measure, compared.expected, check->mutable_expected());
+    check->set_result(backfill::EqualSums(compared.found, compared.expected) ? v1::RowCheck::EQUAL
+                      : compared.found > compared.expected                   ? v1::RowCheck::MORE
+                                                                             : v1::RowCheck::FEWER);
+  }
+  if (!proof.compared.empty()) return;
   auto* check = proto->add_rows();
-  check->set_measure(proof.row_rule);
-  check->set_source(proof.row_rule == "SOURCE_SUMS" ? v1::RowCheck::INPUT_GENERATION
-                                                    : v1::RowCheck::TASK_REPORT);
-  if (proof.row_rule == "NOT_PROVABLE") return check->set_result(v1::RowCheck::NOT_PROVABLE);
-  if (proof.rows_found) check->mutable_counted()->set_double_value(*proof.rows_found);
-  if (proof.rows_expected) check->mutable_expected()->set_double_value(*proof.rows_expected);
-  if (!proof.rows_found || !proof.rows_expected) return check->set_result(v1::RowCheck::UNKNOWN);
-  check->set_result(*proof.rows_found == *proof.rows_expected  ? v1::RowCheck::EQUAL
-                    : *proof.rows_found > *proof.rows_expected ? v1::RowCheck::MORE
-                                                               : v1::RowCheck::FEWER);
+  check->set_measure("rows");
+  check->set_source(proof.row_rule == "NOT_PROVABLE" ? v1::RowCheck::SOURCE_UNSPECIFIED : source);
+  check->set_result(proof.row_rule == "NOT_PROVABLE" ? v1::RowCheck::NOT_PROVABLE
+                                                     : v1::RowCheck::UNKNOWN);
 }
 
 void SetTaskRows(const backfill::TaskRows& rows, v1::TaskRows* proto) {
@@ -62,9 +83,11 @@ void SetProof(const backfill::Proof& proof, const Interval& partition, v1::Proof
     AddVersions({proof.version}, partition, proto->mutable_after());
     auto& after = *proto->mutable_after(0);
     after.set_segment_count(static_cast<int32_t>(proof.segments));
+    if (proof.level == "SERVED") after.set_loaded_count(after.segment_count());
+    after.set_task_id(proof.task_id);
     if (proof.rows) after.set_row_count(*proof.rows);
   }
-  AddRowCheck(proof, proto);
+  AddRowChecks(proof, proto);
   if (proof.task_rows) SetTaskRows(*proof.task_rows, proto->mutable_task_rows());
   proto->set_neighbours_before(proof.neighbours_before);
   proto->set_neighbours_after(proof.neighbours_after);
@@ -77,6 +100,35 @@ void SetProof(const backfill::Proof& proof, const Interval& partition, v1::Proof
   for (const auto& note : proof.notes) ToProto(note, proto->add_notices());
   proto->set_accepted_by(proof.accepted_by);
   proto->set_accept_reason(proof.accept_reason);
+  if (proof.gap_ms) ToProto(absl::Milliseconds(*proof.gap_ms), proto->mutable_gap());
+}
+
+void SetReplaced(const backfill::Replaced& replaced, v1::SegmentVersion* proto) {
+  proto->set_interval(replaced.chunk.ToString());
+  proto->set_version(replaced.version);
+  proto->set_standing(v1::SegmentVersion::VISIBLE);
+  proto->set_segment_count(static_cast<int32_t>(replaced.segments));
+  proto->set_appended_count(static_cast<int32_t>(replaced.appended));
+  proto->set_tombstone_count(static_cast<int32_t>(replaced.tombstones));
+  proto->set_size_bytes(replaced.bytes);
+  proto->set_by_compaction(replaced.by_compaction);
+  if (replaced.rows) proto->set_row_count(*replaced.rows);
+}
+
+void SetBlocker(const backfill::Obstacle& obstacle, v1::Blocker* proto) {
+  proto->set_kind(ByName<v1::Blocker::Kind>(obstacle.kind, v1::Blocker::Kind_Parse));
+  proto->set_reason(obstacle.reason);
+  proto->set_interval(obstacle.interval.ToString());
+  proto->set_holder(obstacle.holder);
+  proto->set_purpose(obstacle.purpose);
+  proto->set_reservation_id(obstacle.reservation_id);
+  proto->set_task_id(obstacle.task_id);
+  proto->set_priority(static_cast<int32_t>(obstacle.priority));
+  if (obstacle.since) ToProto(*obstacle.since, proto->mutable_since_time());
+  if (obstacle.until) ToProto(*obstacle.until, proto->mutable_until_time());
+  proto->set_message(obstacle.message);
+  proto->set_remedy(obstacle.remedy);
+  proto->set_blocking(obstacle.blocking);
 }
 
 v1::PlannedPartition::Action ActionOf(backfill::PlannedPartition::Action action) {
@@ -94,10 +146,6 @@ v1::PlannedPartition::Action ActionOf(backfill::PlannedPartition::Action action)
 }
 
 absl::Status CheckBuilt(const v1::SubmitBackfillRequest& request) {
-  if (request.has_sql()) return FieldNotBuilt("sql");
-  if (!request.job().empty()) return FieldNotBuilt("job");
-  if (!request.expect_generation().empty()) return FieldNotBuilt("expect_generation");
-  if (!request.plan_revision().empty()) return FieldNotBuilt("plan_revision");
   if (request.tail_policy() != v1::Backfill::TAIL_POLICY_UNSPECIFIED)
     return FieldNotBuilt("tail_policy");
   if (request.has_max_pause()) return FieldNotBuilt("max_pause");
@@ -106,7 +154,6 @@ absl::Status CheckBuilt(const v1::SubmitBackfillRequest& request) {
   if (request.accept_concurrent_append()) return FieldNotBuilt("accept_concurrent_append");
   // `correction` is SubmitCall's to honour.
   if (request.has_deadline()) return FieldNotBuilt("deadline");
-  if (request.has_rollback_window()) return FieldNotBuilt("rollback_window");
   if (request.level() == v1::Proof::RETIRED) return FieldNotBuilt("level");
   if (request.expect().sums_size() > 0) return FieldNotBuilt("expect/sums");
   if (request.expect().partitions_size() > 0) return FieldNotBuilt("expect/partitions");
@@ -149,6 +196,12 @@ void ToProto(const std::string& notice, v1::Notice* proto) {
   if (colon != std::string::npos) proto->set_message(notice.substr(colon + 2));
 }
 
+void ToProto(const backfill::SpecFault& warning, v1::Notice* proto) {
+  proto->set_reason("SPEC_WARNING");
+  proto->set_message(absl::StrCat(warning.pointer, ": ", warning.found));
+  proto->set_remedy(warning.would_do);
+}
+
 void ToProto(const backfill::Backfills::Detail& detail, bool with_spec, v1::Backfill* proto) {
   const backfill::Backfill& backfill = detail.backfill;
   proto->set_backfill_id(backfill.id);
@@ -157,6 +210,11 @@ void ToProto(const backfill::Backfills::Detail& detail, bool with_spec, v1::Back
   proto->set_state(ToProto(backfill.phase));
   proto->set_reason(backfill.reason);
   proto->set_message(backfill.message);
+  if (const auto calendar = backfill::ParseGranularity(backfill.granularity_json)) {
+    ToProto(*calendar, proto->mutable_granularity());
+  }
+  proto->set_job(backfill.job);
+  proto->set_job_version(backfill.job_version);
   proto->set_spec_digest(backfill.digest);
   if (with_spec) proto->set_spec(backfill.spec_json);
   proto->set_reprocess(backfill.reprocess == backfill::Reprocess::kAll      ? v1::Reprocess::ALL
@@ -181,7 +239,10 @@ void ToProto(const backfill::Backfills::Detail& detail, bool with_spec, v1::Back
   ToProto(backfill.run_deadline, proto->mutable_run_deadline());
   ToProto(backfill.created, proto->mutable_create_time());
   if (backfill.started) ToProto(*backfill.started, proto->mutable_start_time());
-  if (backfill.ended) ToProto(*backfill.ended, proto->mutable_end_time());
+  if (backfill.ended) {
+    ToProto(*backfill.ended, proto->mutable_end_time());
+    ToProto(*backfill.ended + backfill.rollback_window, proto->mutable_rollback_until_time());
+  }
   for (const auto& [state, count] : detail.counts) {
     auto* counted = proto->add_counts();
     counted->set_state(ToProto(state));
@@ -224,15 +285,23 @@ void ToProto(const backfill::Attempt& attempt, v1::Attempt* proto) {
 void ToProto(const backfill::Plan& plan, v1::BackfillPlan* proto) {
   proto->set_datasource(plan.datasource);
   for (const auto& interval : plan.intervals) proto->add_intervals(interval.ToString());
+  if (const auto calendar = backfill::ParseGranularity(plan.granularity_json)) {
+    ToProto(*calendar, proto->mutable_granularity());
+  }
   proto->set_plan_revision(plan.revision);
   proto->set_spec_id(plan.label);
-  proto->set_corrected_spec(plan.spec_json);
+  proto->set_job(plan.job);
+  proto->set_job_version(plan.job_version);
+  proto->set_corrected_spec(backfill::IsSql(plan.spec_json)
+                                ? backfill::SqlWorkFrom(plan.spec_json).query
+                                : plan.spec_json);
   for (const auto& planned : plan.units) {
     auto* unit = proto->add_units();
     unit->set_unit(planned.unit.key());
     for (const auto& interval : planned.unit.intervals) unit->add_intervals(interval.ToString());
     unit->set_partition_count(static_cast<int32_t>(planned.unit.partitions.size()));
     unit->set_reads(planned.reads);
+    if (planned.unit.partitions.size() == 1) continue;
     unit->set_coarse_reason(plan.why_cut);
     unit->set_remedy(plan.finer);
   }
@@ -240,29 +309,30 @@ void ToProto(const backfill::Plan& plan, v1::BackfillPlan* proto) {
     auto* partition = proto->add_partitions();
     partition->set_partition(planned.partition.ToString());
     partition->set_action(ActionOf(planned.action));
-    AddVersions(planned.replaces, planned.partition, partition->mutable_replaces());
-    for (const auto& blocker : planned.blockers) {
-      auto* blocked = partition->add_blockers();
-      blocked->set_reason(blocker.type);
-      blocked->set_interval(blocker.subject);
-      blocked->set_message(blocker.description);
-      blocked->set_blocking(planned.action == backfill::PlannedPartition::Action::kBlocked);
-    }
+    for (const auto& replaced : planned.replaces) SetReplaced(replaced, partition->add_replaces());
+    partition->set_generation(planned.generation());
+    for (const auto& obstacle : planned.obstacles) SetBlocker(obstacle, partition->add_blockers());
   }
+  for (const auto& obstacle : plan.obstacles) SetBlocker(obstacle, proto->add_blockers());
   if (!plan.generation_read.empty()) proto->set_generation_read(plan.generation_read);
   for (const auto& notice : plan.notices) ToProto(notice, proto->add_notices());
-  for (const auto& warning : plan.warnings) {
-    auto* notice = proto->add_notices();
-    notice->set_reason("SPEC_WARNING");
-    notice->set_message(absl::StrCat(warning.pointer, ": ", warning.found));
-    notice->set_remedy(warning.would_do);
-  }
+  for (const auto& warning : plan.warnings) ToProto(warning, proto->add_notices());
 }
 
 absl::StatusOr<backfill::BackfillRequest> FromProto(const v1::SubmitBackfillRequest& request) {
   if (auto status = CheckBuilt(request); !status.ok()) return status;
   backfill::BackfillRequest backfill;
   backfill.spec = request.spec();
+  if (request.has_sql()) {
+    backfill.sql = true;
+    backfill.spec =
+        backfill::ToJson(backfill::SqlWork{request.sql().query(), request.sql().context()});
+  }
+  backfill.job = request.job();
+  backfill.plan_revision = request.plan_revision();
+  backfill.expect_generation = request.expect_generation();
+  if (request.has_rollback_window())
+    backfill.rollback_window = FromProto(request.rollback_window());
   backfill.holder = request.holder();
   backfill.purpose = request.purpose();
   backfill.labels.insert(request.labels().begin(), request.labels().end());

@@ -23,6 +23,8 @@ void ToProto(const backfill::StoredPartition& partition, v1::Partition* proto);
 void ToProto(const backfill::Attempt& attempt, v1::Attempt* proto);
 void ToProto(const backfill::Plan& plan, v1::BackfillPlan* proto);
 
+// What was accepted of a spec, and told all the same.
+void ToProto(const backfill::SpecFault& warning, v1::Notice* proto);
 // "REASON: text", as lib/backfill keeps notices.
 void ToProto(const std::string& notice, v1::Notice* proto);
 

@@ -19,6 +19,9 @@ struct Walk {
   int64_t in_a_row;  // exchanges that are spoiled
 };
 
+// Its name in listings of tests: gtest would print its bytes.
+void PrintTo(const Walk& walk, std::ostream* out) { *out << walk.name; }
+
 class BackfillWalk : public testing::TestWithParam<Walk> {};
 
 // Every attempt that was stored is over, and each that reached Druid has a task of its own.

@@ -154,6 +154,15 @@ BackfillSite::BackfillSite(Options options) : options_(std::move(options)) {
   Open();
 }
 
+BackfillSite::~BackfillSite() {
+  rollback_worker_.reset();
+  runner_.reset();
+  backfills_.reset();
+  store_.reset();
+  std::error_code gone;
+  std::filesystem::remove_all(folder_, gone);
+}
+
 void BackfillSite::Open() {
   store::SqliteOptions options;
   options.path = folder_ + "/store.db";
@@ -168,9 +177,12 @@ void BackfillSite::Open() {
   runner_ =
       std::make_unique<Runner>(Runner::World{*store_, *cluster_, runners_clock_, changes_},
                                options_, [this] { return absl::StrCat("nonce-", ++nonces_); });
+  rollback_worker_ = std::make_unique<RollbackWorker>(
+      Runner::World{*store_, *cluster_, runners_clock_, changes_}, options_);
 }
 
 void BackfillSite::Restart() {
+  rollback_worker_.reset();
   runner_.reset();
   backfills_.reset();
   store_.reset();
@@ -183,11 +195,13 @@ void BackfillSite::Pass(absl::Duration duration) {
 }
 
 bool BackfillSite::StepOnce() {
-  auto claims = work::ClaimDue(*store_, clock_, {"test", absl::Seconds(60)}, {kWorkKind}, 1);
+  auto claims = work::ClaimDue(*store_, clock_, {"test", absl::Seconds(60)},
+                               {kWorkKind, kRollbackWorkKind}, 1);
   EXPECT_TRUE(claims.ok()) << claims.status();
   if (!claims.ok() || claims->empty()) return false;
   work::Claim& claim = claims->front();
-  const auto outcome = runner_->Step(claim);
+  const auto outcome =
+      claim.kind == kWorkKind ? runner_->Step(claim) : rollback_worker_->Step(claim);
   if (ReasonOf(outcome.status()) == "CLAIM_LOST") return true;
   absl::Status status = store_->Write([&](store::Transaction& tx) -> absl::Status {
     if (!outcome.ok()) return work::Retry(tx, claim, tx.now() + absl::Seconds(1));

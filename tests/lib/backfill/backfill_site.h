@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lib/backfill/backfills.h"
+#include "lib/backfill/rollback_worker.h"
 #include "lib/backfill/runner.h"
 #include "lib/druid/cluster.h"
 #include "lib/druid/transport.h"
@@ -89,6 +90,9 @@ class RunnersClock : public Clock {
 class BackfillSite {
  public:
   explicit BackfillSite(Options options = SiteOptions());
+  ~BackfillSite();
+  BackfillSite(const BackfillSite&) = delete;
+  BackfillSite& operator=(const BackfillSite&) = delete;
 
   // Short pauses, so that little time has to pass.
   static Options SiteOptions();
@@ -101,6 +105,7 @@ class BackfillSite {
   SpoiledTransport& transport() { return *transport_; }
   Backfills& backfills() { return *backfills_; }
   Runner& runner() { return *runner_; }
+  RollbackWorker& rollback_worker() { return *rollback_worker_; }
   const Options& options() const { return options_; }
 
   // Time passes for everybody.
@@ -152,6 +157,7 @@ class BackfillSite {
   Changes changes_;
   std::unique_ptr<Backfills> backfills_;
   std::unique_ptr<Runner> runner_;
+  std::unique_ptr<RollbackWorker> rollback_worker_;
   int64_t nonces_ = 0;
 };
 

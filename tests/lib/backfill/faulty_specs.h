@@ -41,7 +41,7 @@ inline void ExpectEachFound(const std::vector<Faulty>& all) {
         << faulty.kind;
     const absl::Status status = SpecStatus(check);
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-    EXPECT_EQ(ReasonOf(status), "SPEC_INVALID");
+    EXPECT_EQ(ReasonOf(status), first.path_outside ? "PATH_OUTSIDE_UNIT" : "SPEC_INVALID");
     EXPECT_EQ(FaultsOf(status).size(), check.faults.size());
   }
 }

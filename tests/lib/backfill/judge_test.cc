@@ -82,6 +82,9 @@ TEST(JudgeUnit, OurVersionWithTheReportedRowsIsProven) {
   EXPECT_THAT(proof.versions_before, ElementsAre(kOld));
   EXPECT_EQ(proof.rows, 10);
   EXPECT_EQ(proof.rows_expected, 10);
+  ASSERT_EQ(proof.compared.size(), 1u);
+  EXPECT_EQ(proof.compared[0].measure, "events");
+  EXPECT_EQ(proof.segment_ids.size(), 1u);
   EXPECT_EQ(proof.neighbours_before, proof.neighbours_after);
   EXPECT_THAT(proof.notes, IsEmpty());
 }
@@ -294,6 +297,8 @@ TEST(Proof, ReadsBack) {
   Proof proof = JudgeUnit(Replaced()).partitions[0].proof;
   proof.notes = {"a note"};
   proof.rows_expected = 0.5;
+  proof.compared = {{"bytes", 0.5, 0.25}};
+  proof.segment_ids = {"clicks_a", "clicks_b"};
   const auto read = ProofFrom(ToJson(proof));
   ASSERT_TRUE(read);
   EXPECT_EQ(ToJson(*read), ToJson(proof));

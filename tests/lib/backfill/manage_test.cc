@@ -253,11 +253,11 @@ TEST(Plan, SaysWhatWouldBeReplacedAndWhatIsInTheWay) {
   EXPECT_THAT(plan->units, SizeIs(3));
   EXPECT_THAT(plan->units[0].reads, HasSubstr("h=13"));
   EXPECT_EQ(plan->partitions[0].action, PlannedPartition::Action::kRun);
-  EXPECT_THAT(plan->partitions[0].replaces, ElementsAre(site.Version(13)));
+  EXPECT_EQ(plan->partitions[0].generation(), site.Version(13));
   EXPECT_EQ(plan->partitions[1].action, PlannedPartition::Action::kBlocked);
-  EXPECT_EQ(plan->partitions[1].blockers[0].type, "DRUID_LOCK");
+  EXPECT_EQ(plan->partitions[1].obstacles[0].reason, "DRUID_LOCK");
   EXPECT_EQ(plan->partitions[2].action, PlannedPartition::Action::kBlocked);
-  EXPECT_EQ(plan->partitions[2].blockers[0].type, "HELD");
+  EXPECT_EQ(plan->partitions[2].obstacles[0].reason, "HELD");
   EXPECT_THAT(site.OurTasks(), IsEmpty());
 }
 

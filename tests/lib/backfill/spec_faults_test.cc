@@ -100,7 +100,7 @@ std::vector<Faulty> GranularityFaults() {
        "uniform"},
       {"NoSegmentGranularity", {{segment, ""}}, {segment}, "missing"},
       {"UnknownGranularity", {{segment, "\"HOURS\""}}, {segment}, "HOURS"},
-      {"GranularityNone", {{segment, "\"NONE\""}}, {segment}, "millisecond"},
+      {"GranularityNone", {{segment, "\"NONE\""}}, {segment}, "runs out of memory"},
       {"GranularityOfUnknownType", {{segment, R"({"type":"moon"})"}}, {segment + "/type"}, "moon"},
       {"BadPeriod", {{segment, R"({"type":"period","period":"P1"})"}}, {segment + "/period"}, "P1"},
       {"BadZone",
@@ -176,6 +176,20 @@ TEST(SpecFaults, TheGoodSpecHasNone) {
 TEST(SpecFaults, OfTheTaskAreEachFound) { ExpectEachFound(TaskFaults()); }
 TEST(SpecFaults, OfTheSchemaAreEachFound) { ExpectEachFound(SchemaFaults()); }
 TEST(SpecFaults, OfGranularitiesAreEachFound) { ExpectEachFound(GranularityFaults()); }
+
+// A year of one segment re-ingested by months: where a month has no input, the year would
+// stay visible, old rows and all.
+TEST(SpecFaults, Case017FinerSegmentsOverACoarserOneNeedDropExisting) {
+  const Edits months = {{kGranularity + "/segmentGranularity", "\"MONTH\""},
+                        {kGranularity + "/intervals", R"(["2020-01-01/2021-01-01"])"}};
+  EXPECT_TRUE(CheckSpec(GoodSpecWith(months), {}).spec);
+  Edits without = months;
+  without.emplace_back(kIo + "/dropExisting", "false");
+  const SpecCheck check = CheckSpec(GoodSpecWith(without), {});
+  EXPECT_FALSE(check.spec);
+  EXPECT_THAT(FaultPointers(check), testing::ElementsAre(kIo + "/dropExisting"));
+  EXPECT_THAT(check.faults[0].found, testing::HasSubstr("the old rows would stay visible"));
+}
 
 TEST(SpecFaults, AreAllReportedTogether) {
   const SpecCheck check = CheckSpec(GoodSpecWith({{"/type", "\"index\""},

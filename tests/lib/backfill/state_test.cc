@@ -76,12 +76,13 @@ const std::map<std::pair<S, E>, Step>& Table() {
       {{S::kCancelled, E::kRetry}, {S::kPending, A::kReserve}},
       {{S::kDone, E::kRetry}, {S::kPending, A::kReserve}},
       {{S::kEmpty, E::kRetry}, {S::kPending, A::kReserve}},
+      {{S::kRolledBack, E::kRetry}, {S::kPending, A::kReserve}},
   };
   return *kTable;
 }
 
 TEST(State, MovesAsTheTableSaysAndNotOtherwise) {
-  for (int s = 0; s <= static_cast<int>(S::kCancelled); ++s) {
+  for (int s = 0; s <= static_cast<int>(S::kRolledBack); ++s) {
     for (int e = 0; e <= static_cast<int>(E::kRetry); ++e) {
       const S state = static_cast<S>(s);
       const E seen = static_cast<E>(e);
@@ -94,7 +95,7 @@ TEST(State, MovesAsTheTableSaysAndNotOtherwise) {
 
 // P8: from every state some observation that Druid or a person can give leads on.
 TEST(State, NoneIsWithoutAWayOut) {
-  for (int s = 0; s <= static_cast<int>(S::kCancelled); ++s) {
+  for (int s = 0; s <= static_cast<int>(S::kRolledBack); ++s) {
     const S state = static_cast<S>(s);
     bool leads_on = false;
     for (int e = 0; e <= static_cast<int>(E::kRetry); ++e) {
@@ -106,7 +107,7 @@ TEST(State, NoneIsWithoutAWayOut) {
 
 // P3: only an attempt that is proven to write no more lets go of its time.
 TEST(State, OpenOnesEndOnlyByASettledAttempt) {
-  for (int s = 0; s <= static_cast<int>(S::kCancelled); ++s) {
+  for (int s = 0; s <= static_cast<int>(S::kRolledBack); ++s) {
     for (int e = 0; e <= static_cast<int>(E::kRetry); ++e) {
       const S state = static_cast<S>(s);
       const Step next = Next(state, static_cast<E>(e));
@@ -118,7 +119,7 @@ TEST(State, OpenOnesEndOnlyByASettledAttempt) {
 }
 
 TEST(State, NamesReadBack) {
-  for (int s = 0; s <= static_cast<int>(S::kCancelled); ++s) {
+  for (int s = 0; s <= static_cast<int>(S::kRolledBack); ++s) {
     EXPECT_EQ(StateOf(NameOf(static_cast<S>(s))), static_cast<S>(s));
   }
   EXPECT_EQ(NameOf(S::kNotApplied), "NOT_APPLIED");
