@@ -29,6 +29,22 @@ TEST(ReadIntervals, AnOffsetIsNoAssumption) {
   EXPECT_FALSE(read->readings[0].utc_assumed());
 }
 
+TEST(ReadIntervals, AnOffsetIsSeenInEachOfItsForms) {
+  for (const char* given :
+       {"2026-07-16T02:00:00Z/PT1H", "2026-07-16T02:00+02/PT1H", "2026-07-16T02:00-0230/PT1H",
+        "2026-07-16T02:00:00.000+02:00/2026-07-16T03:00:00.000Z", "PT1H/2026-07-16T02:00Z"}) {
+    const auto read = FromProto(Given({given}), "intervals");
+    ASSERT_TRUE(read.ok()) << given << ": " << read.status();
+    EXPECT_FALSE(read->readings[0].utc_assumed()) << given;
+  }
+  for (const char* given : {"2026-07-16/P1D", "2026-07-16T02:00/PT1H", "2026-07-16T02",
+                            "2026-07-16T02:00Z/2026-07-16T03:00"}) {
+    const auto read = FromProto(Given({given}), "intervals");
+    ASSERT_TRUE(read.ok()) << given << ": " << read.status();
+    EXPECT_TRUE(read->readings[0].utc_assumed()) << given;
+  }
+}
+
 TEST(ReadIntervals, Case134AnInstantWithoutOffsetIsUtcAndTheReplySaysSo) {
   const auto read = FromProto(Given({"2026-07-16T13:00:00/PT1H"}), "intervals");
   ASSERT_TRUE(read.ok()) << read.status();
