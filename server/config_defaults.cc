@@ -73,6 +73,11 @@ void FillDrops(config::v1::Drops& drops) {
   if (!drops.has_kill_deadline()) Set(drops.mutable_kill_deadline(), 10 * kMinute);
 }
 
+void FillStreams(config::v1::Streams& streams) {
+  if (!streams.has_poll_interval()) Set(streams.mutable_poll_interval(), 5);
+  if (!streams.has_check_append_valid_for()) Set(streams.mutable_check_append_valid_for(), 10);
+}
+
 void FillLog(config::v1::Log& log) {
   if (log.level() == config::v1::Log::LEVEL_UNSPECIFIED) log.set_level(config::v1::Log::LEVEL_INFO);
   if (log.format() == config::v1::Log::FORMAT_UNSPECIFIED) log.set_format(config::v1::Log::JSON);
@@ -88,6 +93,7 @@ void FillDefaults(config::v1::ServerConfig& config) {
   auto& verification = *config.mutable_verification();
   if (!verification.has_grace()) Set(verification.mutable_grace(), kHour);
   FillDrops(*config.mutable_drops());
+  FillStreams(*config.mutable_streams());
   FillLog(*config.mutable_log());
   auto& retention = *config.mutable_retention();
   if (!retention.has_request_ids()) Set(retention.mutable_request_ids(), kDay);

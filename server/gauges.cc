@@ -2,6 +2,7 @@
 
 #include "lib/backfill/counts.h"
 #include "lib/drop/counts.h"
+#include "lib/guard/rows.h"
 #include "lib/lease/counts.h"
 
 namespace interlock::server {
@@ -34,6 +35,24 @@ class Gauges::Refill {
   std::set<prometheus::Gauge*> now_;
 };
 
+absl::Status Gauges::ReadStreams(store::Transaction& tx, Refill& refill) {
+  auto streams = guard::StreamsOf(tx, "");
+  if (!streams.ok()) return streams.status();
+  for (const guard::Stream& stream : *streams) {
+    const prometheus::Labels labels = {{"datasource", stream.datasource}, {"stream", stream.name}};
+    if (stream.tail.any && !stream.tail.bound.unbounded()) {
+      refill.Set(metrics_.stream_tail_start_seconds, labels,
+                 stream.tail.bound.StartAt(tx.now()).millis() / 1'000);
+    }
+    if (!stream.health) continue;
+    refill.Set(metrics_.stream_up, labels, stream.health->healthy && !stream.stale ? 1 : 0);
+    refill.Set(metrics_.stream_suspended, labels, stream.health->suspended ? 1 : 0);
+    refill.Set(metrics_.stream_thrown_away_rows, labels, stream.health->thrown_away);
+    if (stream.health->lag) refill.Set(metrics_.stream_lag, labels, *stream.health->lag);
+  }
+  return absl::OkStatus();
+}
+
 void Gauges::Update() {
   metrics_.store_up.Set(store_.Health().ok() ? 1 : 0);
   const auto synchronous = store_.Describe().synchronous;
@@ -54,6 +73,7 @@ absl::Status Gauges::ReadStore(store::Transaction& tx) {
   auto drops = drop::CountDrops(tx);
   if (!drops.ok()) return drops.status();
   Refill refill(set_before_);
+  if (auto status = ReadStreams(tx, refill); !status.ok()) return status;
   for (const auto& c : *reservations) {
     refill.Set(metrics_.reservations,
                {{"datasource", c.datasource}, {"mode", c.mode}, {"state", c.state}}, c.count);

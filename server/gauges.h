@@ -31,6 +31,7 @@ class Gauges {
   class Refill;
 
   absl::Status ReadStore(store::Transaction& tx);
+  absl::Status ReadStreams(store::Transaction& tx, Refill& refill);
   void AskDruid();
 
   store::Store& store_;

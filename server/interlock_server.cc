@@ -51,6 +51,7 @@
 #include "server/seals_service.h"
 #include "server/server_service.h"
 #include "server/store_opening.h"
+#include "server/streaming.h"
 #include "server/submit_call.h"
 #include "server/unbuilt_services.h"
 #include "server/verify_call.h"
@@ -182,6 +183,9 @@ class InterlockServer::Parts {
     StartBackfills();
     if (auto status = StartAudit(); !status.ok()) return status;
     if (auto status = StartSeals(); !status.ok()) return status;
+    streaming_ = std::make_unique<Streaming>(Streaming::World{*store_, *cluster_, executor_},
+                                             config_, LeaseLimits(config_));
+    if (auto status = streaming_->Start(*store_, *loop_); !status.ok()) return status;
     loop_->Start();
     return absl::OkStatus();
   }
@@ -292,6 +296,7 @@ class InterlockServer::Parts {
         [this] { return seal_upkeep_->ApplyPolicies(); }});
     services.push_back(seals_service_.get());
     services.push_back(server_service_.get());
+    services.push_back(streaming_->service());
     services.push_back(backfills_service_.get());
     services.push_back(jobs_service_.get());
     services.push_back(drops_service_.get());
@@ -337,6 +342,7 @@ class InterlockServer::Parts {
   std::unique_ptr<drop::Drops> drops_;
   std::unique_ptr<drop::Worker> drop_worker_;
   std::unique_ptr<AuditUpkeep> audit_upkeep_;
+  std::unique_ptr<Streaming> streaming_;
   std::unique_ptr<seal::Seals> seals_;
   std::unique_ptr<seal::Corrections> corrections_;
   std::unique_ptr<SealUpkeep> seal_upkeep_;

@@ -56,6 +56,14 @@ Metrics::Metrics(std::shared_ptr<prometheus::Registry> registry)
           CounterFamily(*registry, "druid_requests_total", "Requests to Druid by outcome")),
       druid_request_seconds(
           HistogramFamily(*registry, "druid_request_seconds", "Time of requests to Druid")),
+      stream_tail_start_seconds(
+          GaugeFamily(*registry, "stream_tail_start_seconds",
+                      "From when on a stream may still write, since 1970; absent without a bound")),
+      stream_up(GaugeFamily(*registry, "stream_up", "A supervisor is there, and healthy")),
+      stream_suspended(GaugeFamily(*registry, "stream_suspended", "A supervisor is suspended")),
+      stream_lag(GaugeFamily(*registry, "stream_lag", "Messages that a supervisor is behind")),
+      stream_thrown_away_rows(GaugeFamily(
+          *registry, "stream_thrown_away_rows", "Rows that a stream threw away since first seen")),
       druid_up(GaugeFamily(*registry, "druid_up", "1 where the service answers, else 0")),
       reservation_requests(CounterFamily(*registry, "reservation_requests_total",
                                          "ReserveInterval calls by result")),

@@ -30,6 +30,11 @@ class Metrics {
   prometheus::Family<prometheus::Counter>& kill_failures;            // datasource, reason
   prometheus::Family<prometheus::Counter>& druid_requests;           // endpoint, result
   prometheus::Family<prometheus::Histogram>& druid_request_seconds;  // endpoint
+  prometheus::Family<prometheus::Gauge>& stream_tail_start_seconds;  // datasource, stream
+  prometheus::Family<prometheus::Gauge>& stream_up;                  // datasource, stream
+  prometheus::Family<prometheus::Gauge>& stream_suspended;           // datasource, stream
+  prometheus::Family<prometheus::Gauge>& stream_lag;                 // datasource, stream
+  prometheus::Family<prometheus::Gauge>& stream_thrown_away_rows;    // datasource, stream
   prometheus::Family<prometheus::Gauge>& druid_up;                   // service
   prometheus::Family<prometheus::Counter>& reservation_requests;     // result
   prometheus::Family<prometheus::Counter>& calls;                    // method, code

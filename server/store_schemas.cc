@@ -3,6 +3,7 @@
 #include "lib/audit/audit.h"
 #include "lib/backfill/rows.h"
 #include "lib/drop/rows.h"
+#include "lib/guard/rows.h"
 #include "lib/lease/reservations.h"
 #include "lib/seal/rows.h"
 #include "lib/store/sqlite.h"
@@ -13,7 +14,7 @@ namespace interlock::server {
 
 std::vector<store::Schema> StoreSchemas() {
   return {audit::AuditSchema(), work::WorkSchema(), lease::LeaseSchema(),
-          backfill::BackfillSchema(), drop::DropSchema(), seal::SealSchema()};
+          backfill::BackfillSchema(), guard::GuardSchema(), drop::DropSchema(), seal::SealSchema()};
 }
 
 absl::Status MigrateStore(const config::v1::ServerConfig& config, const Clock& clock) {

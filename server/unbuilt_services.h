@@ -6,17 +6,15 @@
 #include <vector>
 
 #include "interlock/v1/findings.grpc.pb.h"
-#include "interlock/v1/streams.grpc.pb.h"
 
 namespace interlock::server {
 
 class UnbuiltServices {
  public:
-  std::vector<grpc::Service*> All() { return {&findings_, &streams_}; }
+  std::vector<grpc::Service*> All() { return {&findings_}; }
 
  private:
   v1::Findings::CallbackService findings_;
-  v1::Streams::CallbackService streams_;
 };
 
 }  // namespace interlock::server
