@@ -31,7 +31,11 @@ absl::StatusOr<CorrectionCall::Redirected> CorrectionCall::Redirect(
   if (!target.ok()) return target.status();
   Redirected redirected{request, plan->datasource, *target};
   redirected.request.spec = WithTarget(plan->spec_json, *target);
+  redirected.request.job.clear();
   redirected.request.labels[kCorrectsLabel] = plan->datasource;
+  if (!plan->job.empty()) {
+    redirected.request.labels[kJobLabel] = absl::StrCat(plan->job, "@", plan->job_version);
+  }
   return redirected;
 }
 

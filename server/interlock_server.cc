@@ -79,6 +79,12 @@ lease::Limits LeaseLimits(const config::v1::ServerConfig& all) {
   return limits;
 }
 
+// What bars grants bars a drop's, too.
+template <class Options>
+void GiveLimits(Options& options, lease::Limits limits) {
+  if constexpr (requires { options.lease; }) options.lease = std::move(limits);
+}
+
 std::string Text(const absl::Status& status) {
   return {status.message().data(), status.message().size()};
 }
@@ -236,7 +242,8 @@ class InterlockServer::Parts {
   }
 
   void StartDrops() {
-    const drop::Options options = DropOptions(config_);
+    drop::Options options = DropOptions(config_);
+    GiveLimits(options, LeaseLimits(config_.limits()));
     drop::WorkerOptions own;
     own.call_deadline = FromProto(config_.druid().call_timeout());
     own.nonce = backfill::RandomNonce;

@@ -51,8 +51,7 @@ absl::Status SubmitCall::Correct(const grpc::CallbackServerContext& context,
   if (!redirected.ok()) return redirected.status();
   if (!request.validate_only()) {
     absl::Status status = Answer(
-        corrections_.Submit(*redirected,
-                            CallerOf(context, request.request_id(), request.reason())),
+        corrections_.Submit(*redirected, CallerOf(context, request.request_id(), request.reason())),
         response);
     response.mutable_backfill()->set_correction(true);
     response.mutable_backfill()->set_corrections_datasource(redirected->corrections_datasource);

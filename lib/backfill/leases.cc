@@ -6,7 +6,9 @@
 #include "absl/strings/str_cat.h"
 #include "lib/backfill/rows.h"
 #include "lib/lease/loans.h"
+#include "lib/lease/obstacle.h"
 #include "lib/lease/reservations.h"
+#include "lib/time/status_reason.h"
 
 namespace interlock::backfill {
 namespace {
@@ -126,8 +128,18 @@ absl::Status KeepTime(store::Transaction& tx, Backfill& backfill, const Options&
   return UpdateBackfill(tx, backfill);
 }
 
-absl::StatusOr<Instant> PinUnit(store::Transaction& tx, const StoredUnit& unit,
-                                const std::string& task_id) {
+absl::StatusOr<Instant> PinUnit(store::Transaction& tx, const std::string& datasource,
+                                const StoredUnit& unit, const std::string& task_id,
+                                const lease::Limits& limits) {
+  if (limits.obstacles != nullptr) {
+    auto barred =
+        limits.obstacles->Find(tx, datasource, lease::Mode::kReplace, unit.unit.intervals);
+    if (!barred.ok()) return barred.status();
+    if (!barred->empty()) {
+      const lease::Held& first = barred->front();
+      return WithReason(absl::FailedPreconditionError(first.message), first.reason);
+    }
+  }
   for (size_t i = 0; i < unit.unit.intervals.size(); ++i) {
     lease::Pin pin;
     pin.work_id = PinId(task_id, i);

@@ -37,8 +37,12 @@ absl::Status KeepTime(store::Transaction& tx, Backfill& backfill, const Options&
 
 // Pins the unit's time to its attempt, checking the lease: its errors (lease::CheckToken).
 // Gives when the lease ends, by the store's clock.
-absl::StatusOr<Instant> PinUnit(store::Transaction& tx, const StoredUnit& unit,
-                                const std::string& task_id);
+//
+// Refused (FAILED_PRECONDITION) where a seal, or what else bars time, holds there by now:
+// its lease was granted while that was lifted.
+absl::StatusOr<Instant> PinUnit(store::Transaction& tx, const std::string& datasource,
+                                const StoredUnit& unit, const std::string& task_id,
+                                const lease::Limits& limits);
 absl::Status UnpinUnit(store::Transaction& tx, const StoredUnit& unit, const std::string& task_id);
 
 // Gives back the time of a unit that is over. One that ended already is no error.

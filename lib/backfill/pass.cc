@@ -113,8 +113,8 @@ absl::Status Pass::TakeLeases() {
   }
   wanted = Condense(std::move(wanted));
   return Write([&](store::Transaction& tx) -> absl::Status {
-    auto held =
-        lease::FindHeld(tx, backfill_.datasource, lease::Mode::kReplace, wanted, kMaxPartitions);
+    auto held = lease::FindHeld(tx, backfill_.datasource, lease::Mode::kReplace, wanted,
+                                kMaxPartitions, options_.lease_limits);
     auto backfill = ReadBackfill(tx, claim_.key);
     if (!held.ok() || !backfill.ok()) return held.ok() ? backfill.status() : held.status();
     absl::Status status = TakeFree(tx, *backfill, *units, *held);
@@ -149,9 +149,11 @@ absl::Status Pass::TakeFree(store::Transaction& tx, Backfill& backfill,
                       : backfill.skip_held ? Seen::kHeld
                                            : Seen::kBlocked;
     unit.state = Next(unit.state, seen).state;
-    unit.reason = other == nullptr ? "" : "HELD";
-    unit.message =
-        other == nullptr ? "" : absl::StrCat("held by ", other->holder, " for ", other->purpose);
+    unit.reason = other == nullptr ? "" : other->reason.empty() ? "HELD" : other->reason;
+    unit.message = other == nullptr ? ""
+                   : !other->message.empty()
+                       ? other->message
+                       : absl::StrCat("held by ", other->holder, " for ", other->purpose);
     unit.due = other == nullptr ? tx.now() : tx.now() + options_.blocked_every;
     unit.reservation_id = other == nullptr ? backfill.reservation_id : "";
     unit.token = other == nullptr ? backfill.token : 0;

@@ -95,7 +95,8 @@ absl::Status Pass::StoreIntent(StoredUnit& unit, BeforeLook look, bool* stored) 
     attempt.token = unit.token;
     attempt.before = look;
     attempt.intended = tx.now();
-    auto deadline = PinUnit(tx, unit, attempt.task_id);
+    auto deadline = PinUnit(tx, backfill_.datasource, unit, attempt.task_id,
+                            options_.lease_limits);
     if (MeansLeaseLost(deadline.status())) lost = true;
     if (!deadline.ok()) return deadline.status();
     lease_ends = before + absl::ToChronoNanoseconds(*deadline - tx.now());
@@ -226,7 +227,7 @@ absl::Status Pass::Settle(StoredUnit& unit) {
   const std::chrono::nanoseconds before = world_.clock.Monotonic();
   absl::Status status = Write([&](store::Transaction& tx) -> absl::Status {
     occupy = backfill_.cancel;
-    auto deadline = PinUnit(tx, unit, attempt->task_id);
+    auto deadline = PinUnit(tx, backfill_.datasource, unit, attempt->task_id, {});
     if (MeansLeaseLost(deadline.status())) {
       occupy = true;
     } else if (!deadline.ok()) {
