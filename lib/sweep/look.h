@@ -1,0 +1,54 @@
+// One look at an interval: reads Druid, and has lib/verify judge what was read. What a call
+// that verifies, the sweeper and an explanation all do.
+//
+// An answer of Druid's that says nothing becomes UNDETERMINED with its reason, never a
+// verdict.
+//
+// Threads: any.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "lib/druid/cluster.h"
+#include "lib/druid/timeline.h"
+#include "lib/time/granularity.h"
+#include "lib/verify/partition.h"
+
+namespace interlock::sweep {
+
+struct LookQuestion {
+  std::string datasource;
+  Interval interval;
+  // What to judge, within `interval`. Empty: the buckets of the calendar that is there.
+  std::vector<Interval> partitions;
+  verify::Level level = verify::Level::kServed;
+  std::string count_metric;
+  // Of a partition, out of so many; may be empty.
+  std::function<std::optional<int64_t>(const Interval& partition, size_t of)> expected_rows;
+  Instant now;
+  std::optional<Instant> not_before;
+  absl::Duration grace = absl::Hours(1);
+  int64_t max_partitions = 10'000;
+  // False: no rows are counted, and segments are read once. Two requests in place of five.
+  bool thorough = true;
+};
+
+struct Look {
+  std::optional<Granularity> calendar;
+  druid::Timeline timeline = druid::Timeline::Of({});
+  std::vector<verify::PartitionVerdict> verdicts;
+  int64_t unavailable = 0;  // segments that are visible and not served
+  std::string neighbours;   // digest of what is visible next door; "" without a calendar
+  std::string no_answer;    // why nothing is known; "" where Druid answered
+};
+
+// OUT_OF_RANGE, LIMIT_EXCEEDED for more than `max_partitions`.
+absl::StatusOr<Look> LookAt(druid::Cluster& cluster, const LookQuestion& question);
+
+}  // namespace interlock::sweep

@@ -1,0 +1,332 @@
+#include "lib/sweep/sweeper.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "lib/lease/reservations.h"
+#include "lib/sweep/swept.h"
+
+namespace interlock::sweep {
+namespace {
+
+constexpr char kListKey[] = "all";
+// New datasources are seen this soon.
+constexpr absl::Duration kListEvery = absl::Minutes(1);
+// The first sweep of a datasource without a stream comes within this of its being found.
+constexpr absl::Duration kFirstSpread = absl::Seconds(30);
+// Longest claim between two pages.
+constexpr absl::Duration kPageLease = absl::Minutes(5);
+// Open findings outside of all pages that one sweep looks at.
+constexpr int64_t kMostLeftovers = 200;
+// Ids of tasks that Interlock pins (druid/task_id.h).
+constexpr char kOwnTasks[] = "il-";
+
+absl::Status NoAnswer(const std::string& text) { return absl::UnavailableError(text); }
+
+}  // namespace
+
+// One sweep of one datasource.
+struct Sweeper::Walk {
+  work::Claim& claim;
+  std::string datasource;
+  Instant begun;
+  druid::IntervalContents contents;
+  bool listed = true;  // the coordinator knows used segments of it
+  int64_t segments = 0;
+  int64_t unavailable = 0;
+  std::string failed;  // why it is not whole; "" while it is
+};
+
+Sweeper::Sweeper(store::Store& store, druid::Cluster& cluster, const Clock& clock,
+                 SweeperOptions options)
+    : store_(store),
+      cluster_(cluster),
+      clock_(clock),
+      options_(std::move(options)),
+      random_(options_.jitter_seed | 1) {}
+
+absl::Status Sweeper::Begin() {
+  return store_.Write(
+      [](store::Transaction& tx) { return work::Schedule(tx, kListKind, kListKey, tx.now()); });
+}
+
+absl::StatusOr<work::Outcome> Sweeper::Step(work::Claim& claim) {
+  return claim.kind == kListKind ? ListDatasources() : Sweep(claim);
+}
+
+absl::Duration Sweeper::Jitter(absl::Duration most) {
+  MutexLock lock(mutex_);
+  // xorshift64*: spread, not secrecy.
+  random_ ^= random_ >> 12;
+  random_ ^= random_ << 25;
+  random_ ^= random_ >> 27;
+  return most * (static_cast<double>((random_ * 2685821657736338717u) >> 40) / (1 << 24));
+}
+
+absl::StatusOr<work::Outcome> Sweeper::ListDatasources() {
+  const auto names = cluster_.ListDatasources();
+  if (!names.done()) return NoAnswer(names.text());
+  // Without it, only the order within a round is another.
+  const auto streams = cluster_.ListStreamedDatasources();
+  std::set<std::string> streamed;
+  if (streams.done()) streamed.insert(streams.value().begin(), streams.value().end());
+  for (const std::string& name : names.value()) {
+    const bool wanted = options_.datasources.empty() ||
+                        std::any_of(options_.datasources.begin(), options_.datasources.end(),
+                                    [&](const std::string& p) { return MatchesPattern(p, name); });
+    if (!wanted) continue;
+    const bool first = streamed.count(name) != 0;
+    const absl::Duration spread =
+        first ? absl::ZeroDuration() : Jitter(std::min(options_.every, kFirstSpread));
+    auto status = store_.Write([&](store::Transaction& tx) {
+      auto added = AddDatasource(tx, name, first);
+      if (!added.ok() || !*added) return added.status();
+      return work::Schedule(tx, kSweepKind, name, tx.now() + spread);
+    });
+    if (!status.ok()) return status;
+  }
+  return work::Outcome::NextDue(store_.Now() + std::min(options_.every, kListEvery));
+}
+
+absl::StatusOr<work::Outcome> Sweeper::Sweep(work::Claim& claim) {
+  Walk walk{claim, claim.key, store_.Now(), {}, true, 0, 0, ""};
+  auto contents = cluster_.ListUsedIntervals(walk.datasource);
+  if (contents.done()) {
+    walk.contents = std::move(contents.value());
+  } else if (contents.refused() || !IsGone(walk.datasource)) {
+    return NoAnswer(contents.text());
+  } else {
+    walk.listed = false;
+  }
+  const auto pages = PagesOf(walk.contents, options_.page_segments);
+  if (!pages.empty()) {
+    const Interval all =
+        Interval::Between(pages.front().interval.start(), pages.back().interval.end());
+    const auto load = cluster_.GetLoadStatus(walk.datasource, all, false);
+    if (!load.done()) return NoAnswer(load.text());
+    walk.unavailable = load.value().unavailable_segments;
+  }
+  for (const Page& page : pages) {
+    walk.segments += page.content.segments;
+    if (walk.unavailable == 0 && IsQuiet(walk.datasource, page)) continue;
+    if (auto status = SweepPage(walk, page); !status.ok()) return status;
+  }
+  if (auto status = LookAtLeftovers(walk); !status.ok()) return status;
+  if (auto status = LookForForeignWriters(walk); !status.ok()) return status;
+  if (!walk.failed.empty()) return NoAnswer(walk.failed);
+  return End(walk);
+}
+
+// Of a datasource without used segments Druid answers an empty 404, which could be
+// anybody's; and lists it no more. (One that may not be seen is refused.)
+bool Sweeper::IsGone(const std::string& datasource) {
+  const auto names = cluster_.ListDatasources();
+  return names.done() &&
+         std::find(names.value().begin(), names.value().end(), datasource) == names.value().end();
+}
+
+absl::Status Sweeper::Keep(Walk& walk, const Scope& scope, const std::vector<Observed>& observed) {
+  Recorded recorded;
+  auto status = store_.Write([&](store::Transaction& tx) {
+    // Another replica has it by now: its look is the newer one.
+    if (auto lost = work::CheckClaim(tx, walk.claim); !lost.ok()) return lost;
+    auto kept = Record(tx, scope, observed);
+    if (kept.ok()) recorded = *std::move(kept);
+    return kept.status();
+  });
+  if (status.ok() && options_.on_open) {
+    for (const Finding& finding : recorded.opened) options_.on_open(finding);
+  }
+  return status;
+}
+
+absl::Status Sweeper::SweepPage(Walk& walk, const Page& page) {
+  if (auto lost = work::Extend(store_, clock_, walk.claim, kPageLease); !lost.ok()) return lost;
+  LookQuestion question;
+  question.datasource = walk.datasource;
+  question.interval = page.interval;
+  question.partitions = page.partitions;
+  question.now = store_.Now();
+  question.grace = options_.grace;
+  question.thorough = false;
+  auto look = LookAt(cluster_, question);
+  if (!look.ok()) return look.status();
+  if (!look->no_answer.empty()) {
+    walk.failed = look->no_answer;
+    return absl::OkStatus();
+  }
+  const auto observed = ToKeep(*look);
+  bool hidden = false;
+  for (const auto& verdict : look->verdicts) hidden |= !verdict.hidden_versions.empty();
+  NoteQuiet(walk.datasource, page, observed.empty() && !hidden && look->unavailable == 0);
+  const Scope scope = ScopeOf(walk.datasource, page.interval, *look);
+  if (auto status = Keep(walk, scope, observed); !status.ok()) return status;
+  // Versions that lie in the future, seen at the same go.
+  Scope skew = scope;
+  skew.kind = kClockSkew;
+  std::vector<Observed> ahead;
+  for (const auto& verdict : look->verdicts) {
+    for (const auto& version : verdict.visible_versions) {
+      const auto time = Instant::Parse(version);
+      if (!time.ok() || *time <= question.now + options_.clock_skew) continue;
+      Observed one;
+      one.kind = kClockSkew;
+      one.interval = verdict.partition;
+      one.reason = "VERSION_IN_THE_FUTURE";
+      one.message = absl::StrCat("version ", version,
+                                 " lies in the future: what is written now "
+                                 "would be hidden by it");
+      one.remedy = "mend the clocks of Druid's hosts; then drop that version and recompute";
+      ahead.push_back(std::move(one));
+      break;
+    }
+  }
+  if (!ahead.empty()) NoteQuiet(walk.datasource, page, false);
+  return Keep(walk, skew, ahead);
+}
+
+// What was wrong where by now there is no segment at all, or where pages are cut otherwise.
+absl::Status Sweeper::LookAtLeftovers(Walk& walk) {
+  std::vector<Finding> leftovers;
+  auto status = store_.Read([&](store::Transaction& tx) {
+    auto found = SeenBefore(tx, walk.datasource, walk.begun, kMostLeftovers);
+    if (found.ok()) leftovers = *std::move(found);
+    return found.status();
+  });
+  for (const Finding& finding : leftovers) {
+    if (!status.ok()) break;
+    status = LookAgain(walk, finding);
+  }
+  return status;
+}
+
+absl::Status Sweeper::LookAgain(Walk& walk, const Finding& finding) {
+  const Observed& was = finding.observed;
+  if (was.kind == kForeignDrop || was.kind == kMarkedUsedAgain || was.kind == kKillFailed) {
+    if (!options_.drop_is_live || options_.drop_is_live(was.subject)) return absl::OkStatus();
+    return store_.Write([&](store::Transaction& tx) { return Close(tx, finding.number); });
+  }
+  if (was.kind != kVerdict && was.kind != kClockSkew) return absl::OkStatus();
+  LookQuestion question;
+  question.datasource = walk.datasource;
+  question.interval = was.interval;
+  question.partitions = {was.interval};
+  question.now = store_.Now();
+  question.grace = options_.grace;
+  question.thorough = false;
+  auto look = LookAt(cluster_, question);
+  if (!look.ok()) return look.status();
+  if (!look->no_answer.empty()) {
+    walk.failed = look->no_answer;
+    return absl::OkStatus();
+  }
+  Scope scope = ScopeOf(walk.datasource, was.interval, *look);
+  if (was.kind == kClockSkew) {
+    scope.kind = kClockSkew;
+    return look->verdicts.front().visible_versions.empty() ? Keep(walk, scope, {})
+                                                           : absl::OkStatus();
+  }
+  return Keep(walk, scope, ToKeep(*look));
+}
+
+absl::Status Sweeper::LookForForeignWriters(Walk& walk) {
+  const auto locks = cluster_.ListLocks(walk.datasource, {});
+  if (!locks.done()) {
+    // Some versions can't be asked; what was found before stays.
+    return absl::OkStatus();
+  }
+  std::vector<Observed> observed;
+  auto status = store_.Read([&](store::Transaction& tx) {
+    lease::Filter filter;
+    filter.datasource = walk.datasource;
+    auto listed = lease::List(tx, filter, {1000, ""});
+    if (!listed.ok()) return listed.status();
+    for (const auto& lock : locks.value()) {
+      if (lock.revoked || lock.group_id.empty() || absl::StartsWith(lock.group_id, kOwnTasks)) {
+        continue;
+      }
+      for (const auto& reservation : listed->reservations) {
+        // Whoever reserves for a task of his own is not told apart from others.
+        if (reservation.mode != lease::Mode::kReplace || reservation.pins.empty()) continue;
+        for (const auto& reserved : reservation.intervals) {
+          const auto part = reserved.Intersect(lock.interval);
+          if (!part) continue;
+          Observed one;
+          one.kind = kForeignWriter;
+          one.interval = *part;
+          one.subject = lock.group_id;
+          one.reason = "LOCK_IN_RESERVED_TIME";
+          one.message =
+              absl::StrCat("task ", lock.group_id, " holds a ", lock.type, " lock in time that ",
+                           reservation.holder, " has reserved (", reservation.id, ")");
+          one.remedy =
+              "have its owner ask for a reservation; shut the task down where it must not "
+              "write";
+          observed.push_back(std::move(one));
+        }
+      }
+    }
+    return absl::OkStatus();
+  });
+  if (!status.ok()) return status;
+  Scope scope;
+  scope.datasource = walk.datasource;
+  scope.kind = kForeignWriter;
+  scope.looked_at = Interval::Eternity();
+  return Keep(walk, scope, observed);
+}
+
+absl::StatusOr<work::Outcome> Sweeper::End(Walk& walk) {
+  const Instant next =
+      std::max(store_.Now(), walk.begun + options_.every * 0.9 + Jitter(options_.every * 0.2));
+  bool gone = false;
+  auto status = store_.Write([&](store::Transaction& tx) -> absl::Status {
+    auto open = SeenBefore(tx, walk.datasource, Instant::kMax, 1);
+    if (!open.ok()) return open.status();
+    gone = !walk.listed && open->empty();
+    if (gone) {
+      if (auto removed = RemoveDatasource(tx, walk.datasource); !removed.ok()) return removed;
+      return work::Finish(tx, walk.claim);
+    }
+    if (auto noted = NoteSwept(tx, walk.datasource, walk.segments, walk.unavailable); !noted.ok()) {
+      return noted;
+    }
+    return work::Reschedule(tx, walk.claim, next);
+  });
+  if (!status.ok()) return status;
+  return work::Outcome::Settled();
+}
+
+bool Sweeper::IsQuiet(const std::string& datasource, const Page& page) {
+  MutexLock lock(mutex_);
+  const auto known = quiet_.find(datasource);
+  if (known == quiet_.end()) return false;
+  const auto found = known->second.find(page.interval);
+  return found != known->second.end() && found->second == page.content;
+}
+
+void Sweeper::NoteQuiet(const std::string& datasource, const Page& page, bool quiet) {
+  MutexLock lock(mutex_);
+  if (quiet) {
+    quiet_[datasource][page.interval] = page.content;
+  } else {
+    quiet_[datasource].erase(page.interval);
+  }
+}
+
+bool MatchesPattern(absl::string_view pattern, absl::string_view name) {
+  const size_t star = pattern.find('*');
+  if (star == absl::string_view::npos) return pattern == name;
+  if (!absl::StartsWith(name, pattern.substr(0, star))) return false;
+  name.remove_prefix(star);
+  pattern.remove_prefix(star + 1);
+  for (size_t skipped = 0; skipped <= name.size(); ++skipped) {
+    if (MatchesPattern(pattern, name.substr(skipped))) return true;
+  }
+  return false;
+}
+
+}  // namespace interlock::sweep
