@@ -203,7 +203,8 @@ class Watching(Case):
     def test_a_watch_of_leases_goes_on_without_a_gap_and_leaves_signs_of_life_out(self):
         self.answer("Reservations.WatchReservations",
                     [self.lease_event("GRANTED", "r-1", 4),
-                     reservations_pb2.WatchReservationsResponse(), Error(CODES.UNAVAILABLE)],
+                     reservations_pb2.WatchReservationsResponse(),
+                     Error(CODES.UNAVAILABLE, "SERVER_DRAINING")],
                     [self.lease_event("RELEASED", "r-1", 5), Error(CODES.PERMISSION_DENIED)])
         seen = []
         with self.assertRaises(interlock.NotAllowed):

@@ -18,7 +18,7 @@ LONGEST_PAUSE_SECONDS = 1.0
 # Nobody spoke, or the server said that it goes down or has too much to do. A Druid that
 # can't be reached is the caller's to wait for: its server did answer.
 _PASSING = {
-    "UNAVAILABLE": {"", "UNAVAILABLE", "STORE_UNAVAILABLE", "STORE_CLOSED"},
+    "UNAVAILABLE": {"", "UNAVAILABLE", "STORE_UNAVAILABLE", "STORE_CLOSED", "SERVER_DRAINING"},
     "RESOURCE_EXHAUSTED": {"SERVER_BUSY", "STORE_QUEUE_FULL"},
 }
 
