@@ -243,7 +243,7 @@ class InterlockServer::Parts {
 
   void StartDrops() {
     drop::Options options = DropOptions(config_);
-    GiveLimits(options, LeaseLimits(config_.limits()));
+    GiveLimits(options, LeaseLimits(config_));
     drop::WorkerOptions own;
     own.call_deadline = FromProto(config_.druid().call_timeout());
     own.nonce = backfill::RandomNonce;
