@@ -169,6 +169,9 @@ void PostgresWatch::Loop() {
     }
     const std::unique_ptr<PGconn, void (*)(PGconn*)> connection(PQconnectdb(address->text.c_str()),
                                                                 PQfinish);
+    // Else libpq prints them where logs go.
+    PQsetNoticeProcessor(
+        connection.get(), [](void*, const char*) {}, nullptr);
     if (PQstatus(connection.get()) == CONNECTION_OK) Listen(connection.get());
     Note({StoreUnavailable(address->WithoutPassword(PQerrorMessage(connection.get()))),
           std::nullopt, notices()});

@@ -23,6 +23,8 @@ std::string ServerDsn() {
 
 std::string AskAt(const std::string& dsn, const std::string& sql) {
   const std::unique_ptr<PGconn, void (*)(PGconn*)> connection(PQconnectdb(dsn.c_str()), PQfinish);
+  PQsetNoticeProcessor(
+      connection.get(), [](void*, const char*) {}, nullptr);
   const std::unique_ptr<PGresult, void (*)(PGresult*)> result(PQexec(connection.get(), sql.c_str()),
                                                               PQclear);
   const ExecStatusType status = PQresultStatus(result.get());
