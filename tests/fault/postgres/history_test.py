@@ -105,18 +105,18 @@ class Client(threading.Thread):
 
     numbers = itertools.count()
 
-    def __init__(self, number, seed, replicas, history, until):
+    def __init__(self, number, seed, replicas, history, ended):
         super().__init__()
         self.name = f"client-{number}"
         self.random = random.Random(seed * 1000 + number)
         self.replicas = replicas
         self.history = history
-        self.until = until
+        self.ended = ended
         self.fault = None
 
     def run(self):
         try:
-            while time.monotonic() < self.until:
+            while not self.ended.is_set():
                 self.reserve()
         except Exception as error:  # told by the test's own thread
             self.fault = repr(error)
@@ -124,21 +124,22 @@ class Client(threading.Thread):
     def call(self, verb, *words):
         """The answer, and when the first call was made and the last one answered."""
         begin = time.monotonic()
+        end_of_patience = begin + PATIENCE
         while True:
             answer = self.random.choice(self.replicas).call(verb, f"c{next(self.numbers)}", *words)
             if answer is not None and answer[0] != "unknown":
                 return answer, begin, time.monotonic()
             self.history.lost()
-            if time.monotonic() > self.until + PATIENCE:
+            if end_of_patience < time.monotonic():
                 raise AssertionError(f"no answer to {verb} {words}: {answer}")
             time.sleep(0.05)
 
     def reserve(self):
-        first = self.random.randrange(10)
+        first = self.random.randrange(16)
         last = first + self.random.randrange(1, 4)
         answer, begin, end = self.call(
             "reserve", self.name, f"{self.name}-{self.random.getrandbits(64):x}", first, last,
-            self.random.choice([1500, 5000, 60000]))
+            self.random.choice([1500, 3000, 6000]))
         if answer[0] == "refused":
             if answer[1] == "HELD":
                 self.history.refused(Refusal(begin, end, (answer[2],)))
@@ -171,13 +172,14 @@ class HistoryOfTwoServers(unittest.TestCase):
         seed = int(os.environ.get("INTERLOCK_SEED", random.SystemRandom().randrange(10**6)))
         print(f"seed {seed}: again with INTERLOCK_SEED={seed} {sys.argv[0]}", flush=True)
         history = History()
-        begin = time.monotonic()
-        clients = [Client(number, seed, self.replicas, history, begin + seconds)
-                   for number in range(8)]
+        ended = threading.Event()
+        clients = [Client(number, seed, self.replicas, history, ended) for number in range(8)]
         for client in clients:
             client.start()
         self.break_things(seconds)
         failed_over = time.monotonic()
+        time.sleep(seconds / 2)
+        ended.set()
         for client in clients:
             client.join()
         self.assertEqual([client.fault for client in clients if client.fault], [])
@@ -189,11 +191,11 @@ class HistoryOfTwoServers(unittest.TestCase):
         self.lost_none(history.grants)
 
     def break_things(self, seconds):
-        time.sleep(seconds / 5)
+        time.sleep(seconds / 4)
         self.replicas[0].kill()
-        time.sleep(seconds / 10)
+        time.sleep(seconds / 20)
         self.replicas[0].start()
-        time.sleep(seconds / 5)
+        time.sleep(seconds / 4)
         self.postgres.run("kill")
         self.postgres.run("promote")
 
