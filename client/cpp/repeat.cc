@@ -63,7 +63,8 @@ class Absence {
 
 bool IsPassing(const absl::Status& status) {
   const std::string reason = ReasonOf(status);
-  constexpr std::array<const char*, 3> kAway = {"UNREACHABLE", "STORE_UNAVAILABLE", "STORE_CLOSED"};
+  constexpr std::array<const char*, 4> kAway = {"UNREACHABLE", "STORE_UNAVAILABLE", "STORE_CLOSED",
+                                                "SERVER_DRAINING"};
   constexpr std::array<const char*, 2> kBusy = {"SERVER_BUSY", "STORE_QUEUE_FULL"};
   if (absl::IsUnavailable(status)) {
     return reason.empty() || std::find(kAway.begin(), kAway.end(), reason) != kAway.end();

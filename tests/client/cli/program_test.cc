@@ -277,6 +277,31 @@ TEST(Interlockctl, AListsNextPageIsSaid) {
   EXPECT_THAT(console.err, HasSubstr("--page-token t"));
 }
 
+TEST(Case103, LeasesAreListedWithHolderAndAge) {
+  Console console;
+  console.terminal = true;
+  console.calls.On<v1::ListReservationsRequest, v1::ListReservationsResponse>(
+      "Reservations.ListReservations", [](const auto&, auto& reply) {
+        auto* lease = reply.add_reservations();
+        lease->set_reservation_id("r-1");
+        lease->set_holder("nightly");
+        lease->set_state(v1::Reservation::ACTIVE);
+        lease->set_fencing_token(7);
+        lease->mutable_grant_time()->set_seconds(0);
+        auto* waiter = reply.add_reservations();
+        waiter->set_reservation_id("r-2");
+        waiter->set_holder("auditor");
+        waiter->set_state(v1::Reservation::WAITING);
+        waiter->set_queue_position(1);
+        return absl::OkStatus();
+      });
+  EXPECT_EQ(console.Run({"reservations", "list"}), 0);
+  EXPECT_EQ(console.out,
+            "ID   STATE    PLACE  HOLDER   SINCE                 TOKEN\n"
+            "r-1  ACTIVE          nightly  1970-01-01T00:00:00Z  7\n"
+            "r-2  WAITING  1      auditor\n");
+}
+
 TEST(Interlockctl, AStreamPrintsAMessageToALine) {
   Console console;
   console.calls.OnWatch<v1::WatchReservationsRequest, v1::WatchReservationsResponse>(

@@ -171,6 +171,23 @@ TEST(Case117, TheOwnerStopsBeforeOthersAreLetInAndKnowsHowLongThatIs) {
   EXPECT_EQ(kept.keeper.until_end(), absl::Seconds(-1));
 }
 
+TEST(Case105, AHolderThatStalledStopsAtTheStaleTokensRefusal) {
+  Kept kept;
+  kept.AnswerRenewals(Refusal(absl::StatusCode::kFailedPrecondition, "8 is newer", "STALE_TOKEN"));
+  kept.clock.Advance(absl::Seconds(50));
+  kept.keeper.Step();
+  EXPECT_FALSE(kept.keeper.held());
+  EXPECT_EQ(ReasonOf(kept.keeper.loss()), "STALE_TOKEN");
+}
+
+TEST(Case116, ALeaseIsHeldOnceItsLengthFromTheAskingAndNotTwice) {
+  Kept kept;  // granted 60 s, asked for at the clock's zero; nobody answers again
+  kept.clock.Advance(absl::Seconds(60) - absl::Seconds(5) - absl::Nanoseconds(1));
+  EXPECT_TRUE(kept.keeper.held());
+  kept.clock.Advance(absl::Nanoseconds(1));
+  EXPECT_FALSE(kept.keeper.held());
+}
+
 TEST(LeaseKeeper, TheSecondThreadFindsNothingToTellBeforeTheDeadline) {
   Kept kept;
   kept.clock.Advance(absl::Seconds(50));
