@@ -71,6 +71,12 @@ void FillDrops(config::v1::Drops& drops) {
   if (!drops.has_settle_time()) Set(drops.mutable_settle_time(), 2);
   if (drops.max_segments_per_kill() == 0) drops.set_max_segments_per_kill(1'000);
   if (!drops.has_kill_deadline()) Set(drops.mutable_kill_deadline(), 10 * kMinute);
+  if (!drops.has_max_clock_skew()) Set(drops.mutable_max_clock_skew(), 5);
+  if (!drops.has_recheck_every()) Set(drops.mutable_recheck_every(), 10 * kMinute);
+  if (!drops.has_restore_proof_deadline()) {
+    Set(drops.mutable_restore_proof_deadline(), 30 * kMinute);
+  }
+  if (!drops.has_kill_spacing()) Set(drops.mutable_kill_spacing(), 1);
 }
 
 void FillStreams(config::v1::Streams& streams) {

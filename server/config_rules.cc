@@ -127,8 +127,9 @@ void CheckStore(const config::v1::ServerConfig& config, const Place& root) {
       place.Fault("pool_size", "is below 3: one connection writes, one listens, one reads");
     }
     if (config.druid().simulated()) {
-      root.Fault("druid", "simulated goes with sqlite, where one server has the Druid to itself;"
-                          " run interlock-simulator and name its address");
+      root.Fault("druid",
+                 "simulated goes with sqlite, where one server has the Druid to itself;"
+                 " run interlock-simulator and name its address");
     }
   } else if (config.store().sqlite().path().empty()) {
     root.Fault("store",
@@ -220,18 +221,45 @@ void CheckBackfills(const config::v1::ServerConfig& config, const Place& root) {
                                        absl::FormatDuration(call)));
 }
 
+void CheckProbe(const config::v1::StorageProbe& probe, const Place& drops) {
+  if (!probe.has_s3()) {
+    if (probe.local_path().empty()) drops.Fault("storage_probes", "wants local_path or s3 { … }");
+    return;
+  }
+  const auto& s3 = probe.s3();
+  if (s3.bucket().empty() || absl::StrContains(s3.bucket(), '/')) {
+    drops.Fault("storage_probes", absl::StrCat("s3.bucket '", s3.bucket(),
+                                               "' is no bucket's name, like druid-segments"));
+  }
+  if (!s3.endpoint().empty() && (!IsUrl(s3.endpoint()) || absl::EndsWith(s3.endpoint(), "/"))) {
+    drops.Fault("storage_probes",
+                absl::StrCat("s3.endpoint '", s3.endpoint(),
+                             "' is no address without a path, like https://s3.example:9000"));
+  }
+  if (s3.credentials_file().empty()) {
+    drops.Fault("storage_probes",
+                "s3.credentials_file is missing: a file with access_key_id:secret_access_key");
+  }
+}
+
 void CheckDrops(const config::v1::ServerConfig& config, const Place& root) {
   const Place drops = root.Into("drops");
   for (const auto& own : config.drops().datasource_floors()) {
-    if (absl::StrContains(own.datasource_pattern(), '*')) {
-      drops.Fault("datasource_floors", absl::StrCat("'", own.datasource_pattern(),
-                                                    "': patterns are not built in this version; "
-                                                    "name datasources one by one"));
+    if (own.datasource_pattern().empty()) {
+      drops.Fault("datasource_floors", "datasource_pattern is missing, like page_views or raw_*");
     }
   }
-  for (const auto& probe : config.drops().storage_probes()) {
-    if (probe.has_s3()) drops.Fault("storage_probes", "s3 is not built in this version; remove it");
+  for (const auto& probe : config.drops().storage_probes()) CheckProbe(probe, drops);
+  config::v1::ServerConfig filled = config;
+  FillDefaults(filled);
+  const auto& set = filled.drops();
+  const std::pair<const char*, bool> orders[] = {
+      {"default_window", ToAbsl(set.default_window()) >= ToAbsl(set.min_window())},
+      {"max_window", ToAbsl(set.max_window()) >= ToAbsl(set.default_window())}};
+  for (const auto& [field, in_order] : orders) {
+    if (!in_order) drops.Fault(field, "min_window, default_window, max_window must rise");
   }
+  if (set.max_segments_per_kill() < 0) drops.Fault("max_segments_per_kill", "is below 0");
 }
 
 void CheckNotBuilt(const Place& root) {

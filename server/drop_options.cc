@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "lib/drop/s3_probe.h"
+#include "lib/druid/curl_transport.h"
 #include "server/conversions/time.h"
 
 namespace interlock::server {
@@ -23,16 +25,32 @@ drop::Options DropOptions(const config::v1::ServerConfig& config) {
   options.max_segments_per_kill = drops.max_segments_per_kill();
   options.settle_time = FromProto(drops.settle_time());
   options.kill_deadline = FromProto(drops.kill_deadline());
+  options.max_clock_skew = FromProto(drops.max_clock_skew());
+  options.recheck_every = FromProto(drops.recheck_every());
+  options.restore_proof_deadline = FromProto(drops.restore_proof_deadline());
+  options.kill_spacing = FromProto(drops.kill_spacing());
   return options;
 }
 
-std::shared_ptr<const drop::StorageProbe> DropProbe(const config::v1::Drops& config) {
+std::shared_ptr<const drop::StorageProbe> DropProbe(const config::v1::Drops& config,
+                                                    const Clock& clock) {
   std::vector<std::string> folders;
+  std::vector<std::shared_ptr<const drop::StorageProbe>> probes;
   for (const auto& probe : config.storage_probes()) {
     if (!probe.local_path().empty()) folders.push_back(probe.local_path());
+    if (!probe.has_s3()) continue;
+    drop::S3Options s3;
+    s3.bucket = probe.s3().bucket();
+    s3.endpoint = probe.s3().endpoint();
+    if (!probe.s3().region().empty()) s3.region = probe.s3().region();
+    s3.credentials_file = probe.s3().credentials_file();
+    probes.push_back(std::make_shared<drop::S3Probe>(
+        std::move(s3), std::make_shared<druid::CurlTransport>(druid::CurlTransportOptions()),
+        clock));
   }
-  if (folders.empty()) return nullptr;
-  return std::make_shared<drop::LocalProbe>(std::move(folders));
+  if (!folders.empty()) probes.push_back(std::make_shared<drop::LocalProbe>(std::move(folders)));
+  if (probes.empty()) return nullptr;
+  return std::make_shared<drop::ManyProbes>(std::move(probes));
 }
 
 }  // namespace interlock::server

@@ -3,14 +3,16 @@
 
 #include "interlock/v1/drops.grpc.pb.h"
 #include "lib/drop/drops.h"
+#include "lib/drop/retention_policies.h"
 #include "server/executor.h"
 
 namespace interlock::server {
 
 class DropsService final : public v1::Drops::CallbackService {
  public:
-  // Both must outlive the service.
-  DropsService(drop::Drops& drops, Executor& executor) : drops_(drops), executor_(executor) {}
+  // All must outlive the service.
+  DropsService(drop::Drops& drops, drop::RetentionPolicies& retention, Executor& executor)
+      : drops_(drops), retention_(retention), executor_(executor) {}
 
   grpc::ServerUnaryReactor* GetDrop(grpc::CallbackServerContext* context,
                                     const v1::GetDropRequest* request,
@@ -32,6 +34,15 @@ class DropsService final : public v1::Drops::CallbackService {
   grpc::ServerUnaryReactor* CancelDrop(grpc::CallbackServerContext* context,
                                        const v1::CancelDropRequest* request,
                                        v1::CancelDropResponse* response) override;
+  grpc::ServerUnaryReactor* PutRetentionPolicy(grpc::CallbackServerContext* context,
+                                               const v1::PutRetentionPolicyRequest* request,
+                                               v1::PutRetentionPolicyResponse* response) override;
+  grpc::ServerUnaryReactor* ListRetentionPolicies(
+      grpc::CallbackServerContext* context, const v1::ListRetentionPoliciesRequest* request,
+      v1::ListRetentionPoliciesResponse* response) override;
+  grpc::ServerUnaryReactor* DeleteRetentionPolicy(
+      grpc::CallbackServerContext* context, const v1::DeleteRetentionPolicyRequest* request,
+      v1::DeleteRetentionPolicyResponse* response) override;
 
  private:
   // The shape of a call that changes one drop and answers with it.
@@ -40,6 +51,7 @@ class DropsService final : public v1::Drops::CallbackService {
                                    std::function<absl::StatusOr<drop::Drop>()> change);
 
   drop::Drops& drops_;
+  drop::RetentionPolicies& retention_;
   Executor& executor_;
 };
 

@@ -12,6 +12,10 @@ Gauges::Gauges(store::Store& store, druid::Cluster& cluster, Executor& executor,
       cluster_(cluster),
       executor_(executor),
       metrics_(metrics),
+      orphan_segments_(prometheus::BuildGauge()
+                           .Name("interlock_orphan_segments")
+                           .Help("Segments whose rows a kill removed and whose files are there")
+                           .Register(*metrics.registry())),
       asked_(std::chrono::steady_clock::now() - kDruidEvery) {}
 
 class Gauges::Refill {
@@ -72,6 +76,8 @@ absl::Status Gauges::ReadStore(store::Transaction& tx) {
   if (!partitions.ok()) return partitions.status();
   auto drops = drop::CountDrops(tx);
   if (!drops.ok()) return drops.status();
+  auto orphans = drop::CountOrphanSegments(tx);
+  if (!orphans.ok()) return orphans.status();
   Refill refill(set_before_);
   if (auto status = ReadStreams(tx, refill); !status.ok()) return status;
   for (const auto& c : *reservations) {
@@ -84,6 +90,9 @@ absl::Status Gauges::ReadStore(store::Transaction& tx) {
   }
   for (const auto& c : *drops) {
     refill.Set(metrics_.drops, {{"datasource", c.datasource}, {"state", c.state}}, c.count);
+  }
+  for (const auto& c : *orphans) {
+    refill.Set(orphan_segments_, {{"datasource", c.datasource}}, c.count);
   }
   return absl::OkStatus();
 }

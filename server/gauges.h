@@ -38,6 +38,8 @@ class Gauges {
   druid::Cluster& cluster_;
   Executor& executor_;
   Metrics& metrics_;
+  // Of rows that a kill removed: segments whose files are there all the same.
+  prometheus::Family<prometheus::Gauge>& orphan_segments_;
   std::set<prometheus::Gauge*> set_before_;
   std::atomic<bool> asking_{false};
   std::chrono::steady_clock::time_point asked_;

@@ -13,6 +13,7 @@
 #include "lib/backfill/rollback_worker.h"
 #include "lib/backfill/runner.h"
 #include "lib/drop/drops.h"
+#include "lib/drop/retention_policies.h"
 #include "lib/drop/worker.h"
 #include "lib/druid/cluster.h"
 #include "lib/druid/curl_transport.h"
@@ -31,6 +32,7 @@
 #include "server/conversions/time.h"
 #include "server/correction_call.h"
 #include "server/doctor.h"
+#include "server/clock_jumps.h"
 #include "server/drop_call.h"
 #include "server/drop_options.h"
 #include "server/drops_service.h"
@@ -115,6 +117,7 @@ class InterlockServer::Parts {
     grpc_->Drain(absl::ToChronoMilliseconds(FromProto(config_.listen().drain_timeout())));
     loop_->Stop();
     lease_housekeeper_->Stop();
+    jumps_.TellTo(nullptr);  // the executor goes before the store does
   }
 
   std::string address() const { return WithPort(config_.listen().address(), grpc_->port()); }
@@ -130,6 +133,7 @@ class InterlockServer::Parts {
       metrics_.clock_jumps.Increment();
       Log(LogLevel::kWarning, "the wall clock jumped; leases are not touched",
           {{"by", absl::FormatDuration(by)}});
+      jumps_.Add(by);
     };
     auto store = server::OpenStore(config_.store(), std::move(on), clock_);
     if (!store.ok()) return store.status();
@@ -247,7 +251,7 @@ class InterlockServer::Parts {
     drop::WorkerOptions own;
     own.call_deadline = FromProto(config_.druid().call_timeout());
     own.nonce = backfill::RandomNonce;
-    own.probe = DropProbe(config_.drops());
+    own.probe = DropProbe(config_.drops(), clock_);
     own.on_kill_failure = [this](const drop::Drop& drop, const std::string& reason) {
       metrics_.kill_failures.Add({{"datasource", drop.datasource}, {"reason", reason}}).Increment();
       Log(LogLevel::kWarning, "a kill task failed", {{"drop_id", drop.id}, {"reason", reason}});
@@ -260,8 +264,23 @@ class InterlockServer::Parts {
                                            [this] { loop_->Wake(); });
     drop_worker_ =
         std::make_unique<drop::Worker>(*store_, *cluster_, clock_, options, std::move(own));
+    retention_ = std::make_unique<drop::RetentionPolicies>(*store_, *cluster_, clock_, *drops_,
+                                                           [this] { loop_->Wake(); });
     loop_->Handle(drop::kWorkKind,
                   [this](work::Claim& claim) { return drop_worker_->Step(claim); });
+    loop_->Handle(drop::kRetentionKind,
+                  [this](work::Claim& claim) { return retention_->Step(claim); });
+    jumps_.TellTo([this](absl::Duration by) {
+      // Not on the store's own thread, which is where jumps are seen.
+      executor_.Run([this, by] { NoteClockJump(by); });
+    });
+  }
+
+  void NoteClockJump(absl::Duration by) {
+    const absl::Status status = drops_->NoteClockJump(by);
+    if (status.ok()) return;
+    Log(LogLevel::kWarning, "the jump could not be stored; drops go by the clocks alone",
+        {{"error", Text(status)}});
   }
 
   absl::Status Listen() {
@@ -285,7 +304,7 @@ class InterlockServer::Parts {
     jobs_service_ =
         std::make_unique<JobsService>(*jobs_, executor_, config_.limits().max_spec_bytes());
     drop_call_ = std::make_unique<DropCall>(*drops_, executor_);
-    drops_service_ = std::make_unique<DropsService>(*drops_, executor_);
+    drops_service_ = std::make_unique<DropsService>(*drops_, *retention_, executor_);
     coordinator_service_ =
         std::make_unique<IngestionCoordinatorService>(*reserve_, *submit_, *verify_, *drop_call_);
     reservations_service_ =
@@ -335,6 +354,7 @@ class InterlockServer::Parts {
   const Clock& clock_;
   Metrics metrics_;
   std::atomic<bool> draining_{false};
+  ClockJumps jumps_;  // of the store's, which tells them from its own thread
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<simulator::Simulator> simulator_;
   std::unique_ptr<druid::Cluster> cluster_;
@@ -348,6 +368,7 @@ class InterlockServer::Parts {
   std::unique_ptr<backfill::Runner> runner_;
   std::unique_ptr<drop::Drops> drops_;
   std::unique_ptr<drop::Worker> drop_worker_;
+  std::unique_ptr<drop::RetentionPolicies> retention_;
   std::unique_ptr<AuditUpkeep> audit_upkeep_;
   std::unique_ptr<Streaming> streaming_;
   std::unique_ptr<seal::Seals> seals_;

@@ -50,6 +50,19 @@ void Locks(const CheckInput& input, Objections& found) {
   }
 }
 
+// One that has no lock yet would get it before the kill's task does.
+void Tasks(const CheckInput& input, Objections& found) {
+  const std::vector<Interval> covered = CoveredTime(input.rows);
+  for (const RunningTask& task : input.tasks) {
+    if (task.intervals && Intersect(covered, *task.intervals).empty()) continue;
+    found.push_back({kRunningTask, task.id,
+                     absl::StrCat("a Druid task of type ", task.type,
+                                  task.intervals ? " is at work here"
+                                                 : " runs, and where it will "
+                                                   "write is not told")});
+  }
+}
+
 void Unbounded(const CheckInput& input, Objections& found) {
   for (const ManifestRow& row : input.rows) {
     if (row.phase != Phase::kMarked || row.unused_at) continue;
@@ -97,6 +110,7 @@ Objections SpeaksAgainst(const CheckInput& input) {
   }
   TooYoung(input, found);
   Locks(input, found);
+  Tasks(input, found);
   Unbounded(input, found);
   return found;
 }

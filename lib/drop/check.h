@@ -10,6 +10,7 @@
 #include "absl/time/time.h"
 #include "lib/drop/clocks.h"
 #include "lib/drop/manifest.h"
+#include "lib/drop/running_tasks.h"
 #include "lib/druid/task.h"
 
 namespace interlock::drop {
@@ -28,6 +29,7 @@ inline constexpr char kSharedFile[] = "SHARED_FILES";
 inline constexpr char kNotOnManifest[] = "NOT_ON_MANIFEST";
 inline constexpr char kYoungerThanFloor[] = "YOUNGER_THAN_FLOOR";
 inline constexpr char kLocked[] = "LOCKED";
+inline constexpr char kRunningTask[] = "RUNNING_TASK";
 inline constexpr char kTimeOfMarkUnknown[] = "TIME_OF_MARK_UNKNOWN";
 
 struct CheckInput {
@@ -35,6 +37,7 @@ struct CheckInput {
   const Sighting& sighting;
   const Look& look;
   const std::vector<druid::TaskLock>& locks;
+  const std::vector<RunningTask>& tasks;
   absl::Duration floor;
   Readings now;
 };

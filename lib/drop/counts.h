@@ -19,4 +19,12 @@ struct DropCount {
 // Any transaction.
 absl::StatusOr<std::vector<DropCount>> CountDrops(store::Transaction& tx);
 
+// Segments whose metadata rows are gone and whose files were there when last looked for;
+// a datasource whose files were all removed since stays listed, with 0.
+struct OrphanCount {
+  std::string datasource;
+  int64_t count = 0;
+};
+absl::StatusOr<std::vector<OrphanCount>> CountOrphanSegments(store::Transaction& tx);
+
 }  // namespace interlock::drop

@@ -9,6 +9,7 @@
 #include "lib/drop/drop_errors.h"
 #include "lib/drop/lease_hold.h"
 #include "lib/druid/task_id.h"
+#include "lib/time/duration.h"
 #include "lib/time/status_reason.h"
 
 namespace interlock::drop {
@@ -51,7 +52,8 @@ absl::Status Decider::Run(Decision* decision) {
   absl::StatusOr<Drop> now = ReadDrop(tx_, before_.id);
   if (!now.ok()) return now.status();
   if (now->change != before_.change) return DropChanged(before_.id);
-  absl::Status status = NoteChanges();
+  absl::Status status = ReadPast();
+  if (status.ok()) status = NoteChanges();
   if (status.ok()) status = EndKill();
   if (!status.ok()) return status;
   absl::StatusOr<Move> move = Choose();
@@ -62,8 +64,21 @@ absl::Status Decider::Run(Decision* decision) {
   if (!status.ok()) return status;
   decision->action = move->action;
   decision->due = Due(*move);
-  decision->ended = Ended(drop_.state);
-  return Persist();
+  status = Persist();
+  decision->files_left = Ended(drop_.state) && drop_.orphans > 0;
+  return status;
+}
+
+// What happened elsewhere in the store and bears on a kill.
+absl::Status Decider::ReadPast() {
+  if (!drop_.window_end || tx_.now() < *drop_.window_end) return absl::OkStatus();
+  absl::StatusOr<std::optional<ClockJump>> jump =
+      LastClockJump(tx_, around_.options.max_clock_skew);
+  if (!jump.ok()) return jump.status();
+  jump_ = *jump;
+  absl::StatusOr<std::optional<Instant>> last = LastKillStored(tx_);
+  if (last.ok()) last_kill_ = *last;
+  return last.status();
 }
 
 // What others did to our segments is told, whatever comes of it.
@@ -129,9 +144,20 @@ absl::Status Decider::EndKill() {
   return UpdateKill(tx_, drop_.id, kill);
 }
 
+// A jump after the mark, until an admin has said that it is known: the clocks may agree
+// again and all be wrong, as after a reboot of the one machine that they all run on.
+bool Decider::JumpStands(std::string* why) const {
+  if (!jump_ || jump_->at < drop_.marked->store) return false;
+  if (drop_.clock_accepted && *drop_.clock_accepted >= jump_->at) return false;
+  *why = absl::StrCat("the wall clock jumped by ", interlock::FormatDuration(jump_->by), " at ",
+                      jump_->at.ToString(), ", after the mark");
+  return true;
+}
+
 Window Decider::WindowNow(std::string* why) const {
   if (!drop_.marked || !drop_.window_end) return Window::kRuns;
   if (tx_.now() < *drop_.window_end || !view_.sight) return Window::kRuns;
+  if (JumpStands(why)) return Window::kUnclear;
   const absl::Duration length = drop_.window_length();
   const Readings& clocks = view_.sight->clocks;
   const bool consented =
@@ -158,6 +184,9 @@ int64_t Decider::FailedKills() const {
 Observation Decider::Seen() {
   Observation seen;
   seen.cancel = drop_.cancel;
+  seen.asks_first = !drop_.cap.empty();
+  seen.never_marked = !drop_.marked;
+  seen.too_soon = last_kill_ && tx_.now() < *last_kill_ + around_.options.kill_spacing;
   seen.needs_approval = drop_.needs_approval;
   seen.approved = drop_.approved.has_value();
   seen.open_intent = drop_.intent_until && tx_.now() < *drop_.intent_until;
@@ -193,14 +222,14 @@ absl::StatusOr<Move> Decider::Choose() {
   seen.leased = *holds;
   Move move = Next(drop_.state, seen);
   if (move.action != Action::kReserve) return move;
-  absl::Status taken = TakeTime(tx_, drop_, around_.options.lease_ttl, own_);
+  absl::Status taken = TakeTime(tx_, drop_, around_.options, own_);
   if (taken.ok()) {
     seen.leased = true;
     // What was seen was seen before the time was ours: somebody may have written since.
     seen.known = false;
     return Next(move.state, seen);
   }
-  if (ReasonOf(taken) != kHeld) return taken;
+  if (!absl::IsFailedPrecondition(taken)) return taken;
   held_ = ObjectionsOf(taken);
   seen.lease_refused = true;
   return Next(drop_.state, seen);
@@ -212,6 +241,7 @@ absl::Status Decider::Persist() {
     status = UpdateManifestRow(tx_, drop_.id, place, rows_[place]);
     if (!status.ok()) return status;
   }
+  drop_.orphans = CountOrphans(rows_);
   const bool same = changed_.empty() && !touched_ && SameStanding(drop_, before_);
   if (same) return absl::OkStatus();
   status = UpdateDrop(tx_, drop_);

@@ -4,6 +4,7 @@
 // Threads: one transaction's.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "lib/audit/caller.h"
+#include "lib/drop/clock_jumps.h"
 #include "lib/drop/kill.h"
 #include "lib/drop/step.h"
 
@@ -29,6 +31,8 @@ class Decider {
                           const std::vector<std::string>& ids);
   absl::Status EndKill();
   Window WindowNow(std::string* why) const;
+  bool JumpStands(std::string* why) const;
+  absl::Status ReadPast();
   int64_t FailedKills() const;
   Observation Seen();
   absl::StatusOr<Move> Choose();
@@ -57,9 +61,11 @@ class Decider {
   const Surroundings& around_;
   Drop drop_;
   Manifest rows_;
-  std::set<size_t> changed_;  // rows to store
-  bool touched_ = false;      // something to store beside what SameStanding compares
-  std::string why_;           // the clocks disagree
+  std::set<size_t> changed_;          // rows to store
+  bool touched_ = false;              // something to store beside what SameStanding compares
+  std::string why_;                   // the clocks disagree
+  std::optional<ClockJump> jump_;     // the last one that was seen
+  std::optional<Instant> last_kill_;  // when the last kill task of any drop was stored
   std::vector<Objection> held_;
   const audit::Caller own_;
 };

@@ -1,5 +1,7 @@
 #include "lib/drop/drop_errors.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "lib/time/duration.h"
@@ -145,6 +147,53 @@ absl::Status ObserveOnly() {
 absl::Status DruidUnavailable(absl::string_view what) {
   return WithReason(absl::UnavailableError(StrCat("Druid could not be asked: ", what)),
                     "DRUID_UNAVAILABLE");
+}
+
+absl::Status NotKillable(const Interval& asked) {
+  return WithReason(absl::FailedPreconditionError(
+                        StrCat(asked.ToString(),
+                               " reaches beyond the years 0000 to 9999: Druid compares such "
+                               "bounds as text, and no kill of its finds a segment there; "
+                               "name the part inside, and have the rest removed by hand")),
+                    "NOT_KILLABLE", {{"interval", asked.ToString()}});
+}
+
+namespace {
+
+absl::Status PolicyFault(absl::string_view reason, absl::string_view field, absl::string_view found,
+                         absl::string_view would_do) {
+  const std::string what = found.empty() ? "is empty" : StrCat("is '", found, "'");
+  absl::Status status =
+      absl::InvalidArgumentError(StrCat("policy.", field, " ", what, "; wanted: ", would_do));
+  status = WithReason(std::move(status), reason, {{"field", std::string(field)}});
+  AddFault(status, StrCat("/policy/", field), what, would_do);
+  return status;
+}
+
+}  // namespace
+
+absl::Status InvalidPolicyName(absl::string_view found) {
+  return PolicyFault("INVALID_NAME", "name", found, "1 to 128 characters of [A-Za-z0-9._-]");
+}
+
+absl::Status InvalidPattern(absl::string_view found) {
+  return PolicyFault("INVALID_PATTERN", "datasource_pattern", found,
+                     "1 to 256 bytes, with * for any characters");
+}
+
+absl::Status InvalidPeriod(absl::string_view field, absl::string_view found,
+                           absl::string_view would_do) {
+  return PolicyFault("INVALID_PERIOD", field, found, would_do);
+}
+
+absl::Status InvalidCap(absl::string_view field, absl::string_view found,
+                        absl::string_view would_do) {
+  return PolicyFault("INVALID_CAP", field, found, would_do);
+}
+
+absl::Status UnknownPolicy(absl::string_view name) {
+  return WithReason(absl::NotFoundError(StrCat("no retention policy ", name)),
+                    "UNKNOWN_RETENTION_POLICY", {{"name", std::string(name)}});
 }
 
 absl::Status UnknownDrop(absl::string_view id) {

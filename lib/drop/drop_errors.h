@@ -54,6 +54,24 @@ absl::Status ObserveOnly();
 // UNAVAILABLE, DRUID_UNAVAILABLE: what was asked and what came.
 absl::Status DruidUnavailable(absl::string_view what);
 
+// FAILED_PRECONDITION, NOT_KILLABLE (case 50)
+absl::Status NotKillable(const Interval& asked);
+
+// --- Of retention policies -------------------------------------------------------------
+
+// INVALID_ARGUMENT, INVALID_NAME
+absl::Status InvalidPolicyName(absl::string_view found);
+// INVALID_ARGUMENT, INVALID_PATTERN
+absl::Status InvalidPattern(absl::string_view found);
+// INVALID_ARGUMENT, INVALID_PERIOD: `field` is "age", "schedule" or "time_zone".
+absl::Status InvalidPeriod(absl::string_view field, absl::string_view found,
+                           absl::string_view would_do);
+// INVALID_ARGUMENT, INVALID_CAP
+absl::Status InvalidCap(absl::string_view field, absl::string_view found,
+                        absl::string_view would_do);
+// NOT_FOUND, UNKNOWN_RETENTION_POLICY
+absl::Status UnknownPolicy(absl::string_view name);
+
 // --- Of a drop that is there -----------------------------------------------------------
 
 // NOT_FOUND, UNKNOWN_DROP

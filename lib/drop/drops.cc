@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "lib/audit/audit.h"
 #include "lib/audit/json_object.h"
+#include "lib/drop/clock_jumps.h"
 #include "lib/drop/drop_errors.h"
 #include "lib/drop/lease_hold.h"
 #include "lib/drop/planner.h"
@@ -55,6 +56,9 @@ Drop DropOf(const DropRequest& request, const audit::Caller& caller, const Plan&
   drop.metrics = plan.metrics;
   drop.sums_before = plan.sums;
   drop.created = now;
+  drop.retention_policy = request.retention_policy;
+  drop.retention_run = request.retention_run;
+  drop.cap = request.cap;
   return drop;
 }
 
@@ -69,42 +73,31 @@ absl::StatusOr<std::optional<Drop>> Earlier(store::Transaction& tx, const DropRe
   return found;
 }
 
+const char* MethodOf(const DropRequest& request) {
+  return request.retention_policy.empty() ? "DropAndKill" : "worker.retention";
+}
+
 absl::Status Store(store::Transaction& tx, const DropRequest& request, const audit::Caller& caller,
-                   const Plan& plan, absl::Duration ttl, Drop& drop) {
+                   const Plan& plan, const Options& options, Drop& drop) {
   drop = DropOf(request, caller, plan, tx.now());
   absl::Status status = InsertDrop(tx, drop, plan.manifest);
-  if (status.ok()) {
+  Observation seen;
+  seen.asks_first = !request.cap.empty();
+  if (status.ok() && !seen.asks_first) {
     status = request.reservation_id.empty()
-                 ? TakeTime(tx, drop, ttl, caller)
+                 ? TakeTime(tx, drop, options, caller)
                  : BorrowTime(tx, drop, request.reservation_id, request.token);
   }
   if (!status.ok()) return status;
-  Observation seen;
-  seen.leased = true;
-  drop.state = Next(State::kPlanned, seen).state;
+  seen.leased = !seen.asks_first;
+  const Move move = Next(State::kPlanned, seen);
+  drop.state = move.state;
+  drop.hold = move.reason;
+  drop.message = drop.cap;
   status = UpdateDrop(tx, drop);
   if (status.ok()) status = work::Schedule(tx, kWorkKind, drop.id, tx.now());
-  if (status.ok()) status = RecordChange(tx, "DropAndKill", caller, drop, State::kPlanned);
+  if (status.ok()) status = RecordChange(tx, MethodOf(request), caller, drop, State::kPlanned);
   return status;
-}
-
-// True the first time that the request id comes.
-absl::StatusOr<bool> IsNewRequest(store::Transaction& tx, const std::string& id, const char* method,
-                                  const std::string& request_id) {
-  if (request_id.empty()) return true;
-  absl::StatusOr<store::Rows> rows =
-      tx.Query("SELECT method FROM drop_request WHERE drop_id = :id AND request_id = :request",
-               {id, request_id});
-  if (!rows.ok()) return rows.status();
-  if (!rows->empty()) {
-    if (rows->front().Text(0) != method) return RequestIdReused(request_id, id);
-    return false;
-  }
-  absl::StatusOr<int64_t> inserted = tx.Execute(
-      "INSERT INTO drop_request (drop_id, request_id, method) VALUES (:id, :request, :method)",
-      {id, request_id, method});
-  if (!inserted.ok()) return inserted.status();
-  return true;
 }
 
 bool Marks(const ManifestRow& row) {
@@ -130,15 +123,15 @@ absl::Status CheckRestorable(const Drop& drop, const Manifest& manifest) {
              : NothingToRestore(drop.id, drop.state);
 }
 
-absl::Status BeginRestore(store::Transaction& tx, Drop& drop, absl::Duration ttl,
+absl::Status BeginRestore(store::Transaction& tx, Drop& drop, const Options& options,
                           const audit::Caller& caller) {
   // A drop that still holds its time (MARKING, CHECKING) goes on under it.
-  absl::StatusOr<bool> holds = HoldsTime(tx, drop, ttl);
+  absl::StatusOr<bool> holds = HoldsTime(tx, drop, options.lease_ttl);
   if (!holds.ok()) return holds.status();
   // A call that may still be under way keeps the time pinned; the worker waits it out and
   // takes a reservation anew where this one ends.
   if (!*holds && !drop.intent_until) {
-    absl::Status status = TakeTime(tx, drop, ttl, caller);
+    absl::Status status = TakeTime(tx, drop, options, caller);
     if (!status.ok()) return status;
   }
   drop.state = State::kRestoring;
@@ -146,6 +139,7 @@ absl::Status BeginRestore(store::Transaction& tx, Drop& drop, absl::Duration ttl
   drop.message = "is being brought back";
   drop.objections.clear();
   drop.restored_by = caller.identity;
+  drop.restore_reason = caller.reason;
   drop.restore_started = tx.now();
   drop.ended.reset();
   drop.refusals = 0;
@@ -201,7 +195,7 @@ absl::StatusOr<Drops::Submitted> Drops::Submit(const DropRequest& asked,
   status = store_.Write([&](store::Transaction& tx) {
     absl::Status found = find(tx);
     if (!found.ok() || earlier) return found;
-    return Store(tx, *request, caller, plan, options_.lease_ttl, drop);
+    return Store(tx, *request, caller, plan, options_, drop);
   });
   if (!status.ok()) return status;
   if (earlier) return Submitted{*std::move(earlier), true};
@@ -294,8 +288,9 @@ absl::StatusOr<Drop> Drops::Mutate(const std::string& id, const char* method,
 absl::StatusOr<Drop> Drops::Approve(const std::string& id, const std::string& digest,
                                     bool accept_clock, const audit::Caller& caller) {
   return Mutate(id, "ApproveKill", caller, [&](store::Transaction& tx, Drop& drop) {
+    const bool asks = drop.state == State::kAwaitingApproval && !drop.cap.empty();
     const bool waits = drop.state == State::kMarked || drop.state == State::kAwaitingApproval;
-    if (!waits || !(drop.needs_approval || accept_clock)) {
+    if (!waits || !(drop.needs_approval || accept_clock || asks)) {
       return NotAwaitingApproval(id, drop.state);
     }
     if (!digest.empty() && digest != drop.digest) return ManifestChanged(id, digest, drop.digest);
@@ -304,6 +299,13 @@ absl::StatusOr<Drop> Drops::Approve(const std::string& id, const std::string& di
     }
     drop.approved_by = caller.identity;
     drop.approval_reason = caller.reason;
+    if (asks) {
+      // To begin; the kill, where that needs one, gets an approval of its own.
+      drop.notes.push_back(
+          {kCapReached, absl::StrCat(drop.cap, "; ", caller.identity, " let it begin")});
+      drop.cap.clear();
+      return absl::OkStatus();
+    }
     drop.approved = tx.now();
     if (accept_clock) drop.clock_accepted = tx.now();
     return absl::OkStatus();
@@ -365,21 +367,27 @@ absl::StatusOr<Drop> Drops::Restore(const std::string& id, const audit::Caller& 
     absl::StatusOr<Manifest> manifest = ReadManifest(tx, id);
     if (!manifest.ok()) return manifest.status();
     absl::Status status = CheckRestorable(changed, *manifest);
-    if (status.ok()) status = BeginRestore(tx, changed, options_.lease_ttl, caller);
+    if (status.ok()) status = BeginRestore(tx, changed, options_, caller);
     return status;
   });
+}
+
+absl::Status Drops::NoteClockJump(absl::Duration by) {
+  return store_.Write([by](store::Transaction& tx) { return drop::NoteClockJump(tx, by); });
 }
 
 absl::StatusOr<Drop> Drops::Cancel(const std::string& id, const audit::Caller& caller) {
   return Mutate(id, "CancelDrop", caller, [&](store::Transaction& tx, Drop& drop) {
     if (Ended(drop.state)) return AlreadyOver(id, drop.state);
-    if (drop.state != State::kKilling && drop.state != State::kPlanned &&
-        drop.state != State::kReserved) {
+    const bool unmarked = drop.state == State::kPlanned || drop.state == State::kReserved ||
+                          (drop.state == State::kAwaitingApproval && !drop.marked);
+    if (drop.state != State::kKilling && !unmarked) {
       return AlreadyMarked(id, drop.state);
     }
     drop.cancel = true;
     if (drop.state == State::kKilling) return absl::OkStatus();
     drop.state = State::kCancelled;
+    drop.hold.clear();
     drop.message = "given up before anything was marked";
     drop.ended = tx.now();
     return LeaveTime(tx, drop, caller);

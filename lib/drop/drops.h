@@ -95,7 +95,14 @@ class Drops {
   // Gives the drop up before anything is marked; while kill tasks run, stops after the one
   // under way (FAILED with CANCELLED_HALF_WAY, or CANCELLED if nothing was killed).
   // ALREADY_MARKED, ALREADY_OVER.
+  // (A drop that asks before it begins, because it is beyond a policy's cap, can be given
+  // up as well, and begins when it is approved.)
   absl::StatusOr<Drop> Cancel(const std::string& id, const audit::Caller& caller);
+
+  // The wall clock was seen to jump: drops whose window it fell into wait for an admin.
+  absl::Status NoteClockJump(absl::Duration by);
+
+  const Options& options() const { return options_; }
 
  private:
   using Change = std::function<absl::Status(store::Transaction& tx, Drop& drop)>;

@@ -124,9 +124,9 @@ std::string KillFailure(const std::string& error) {
       says("not permitted") || says("read-only")) {
     return "PERMISSION";
   }
-  if (says("lock")) return "LOCKED";
+  if (says("lock")) return "LOCK_CONFLICT";
   if (says("no such file") || says("nosuchfile") || says("filenotfound") || says("nosuchkey")) {
-    return "MISSING_FILE";
+    return "FILE_MISSING";
   }
   if (says("disappeared on the worker") || says("worker")) return "WORKER_LOST";
   return "OTHER";

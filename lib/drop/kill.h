@@ -54,7 +54,7 @@ struct KillTask {
 std::string KillTaskJson(const KillTask& task, const KillPiece& piece);
 
 // What a kill task's end says, as a stable reason for metrics and alerts: PERMISSION,
-// LOCKED, MISSING_FILE, SHUT_DOWN, WORKER_LOST, OTHER.
+// LOCK_CONFLICT, FILE_MISSING, SHUT_DOWN, WORKER_LOST, OTHER.
 std::string KillFailure(const std::string& error);
 // Whether the same kill again, later, can end better.
 bool WorthAnotherKill(const std::string& failure);

@@ -66,6 +66,12 @@ absl::StatusOr<std::vector<Kill>> ReadKills(store::Transaction& tx, const std::s
   return kills;
 }
 
+absl::StatusOr<std::optional<Instant>> LastKillStored(store::Transaction& tx) {
+  absl::StatusOr<store::Rows> rows = tx.Query("SELECT MAX(stored_ms) FROM drop_kill", {});
+  if (!rows.ok()) return rows.status();
+  return rows->front().MaybeAt(0);
+}
+
 absl::Status InsertKill(store::Transaction& tx, const std::string& id, const Kill& kill) {
   return tx
       .Execute(

@@ -9,6 +9,8 @@
 namespace interlock::drop {
 namespace {
 
+constexpr int64_t kMostInTheWay = 1'000;
+
 std::string PinId(const Drop& drop, size_t interval) {
   return absl::StrCat("drops/", drop.id, "/", interval);
 }
@@ -22,18 +24,29 @@ absl::Status CheckAll(store::Transaction& tx, const Drop& drop, const std::strin
   return absl::OkStatus();
 }
 
-absl::Status CheckFree(store::Transaction& tx, const Drop& drop) {
-  absl::StatusOr<std::vector<lease::Held>> held =
-      lease::FindHeld(tx, drop.datasource, lease::Mode::kReplace, drop.intervals);
-  if (!held.ok()) return held.status();
-  std::vector<Objection> others;
-  for (const lease::Held& one : *held) {
-    if (one.reservation_id == drop.reservation_id) continue;
-    others.push_back({kHeld, one.interval.ToString(),
-                      absl::StrCat("held by ", one.holder, " (", one.purpose, ") until ",
-                                   one.orphaned ? "its work is settled" : one.until.ToString())});
+lease::ReserveRequest RequestOf(const Drop& drop, const Options& options) {
+  lease::ReserveRequest request;
+  request.datasource = drop.datasource;
+  request.intervals = drop.intervals;
+  request.ttl = options.lease_ttl;
+  request.holder = LeaseHolder(drop);
+  request.purpose = absl::StrCat(drop.id, ": ", drop.reason).substr(0, 256);
+  request.request_id = absl::StrCat(drop.id, "/", drop.reservations);
+  request.link = absl::StrCat("drops/", drop.id);
+  // What a stream without bounds writes late is no stranger to old data; it is found before
+  // the kill, by its locks and by its segments.
+  request.tails = lease::Tails::kAcceptUnbounded;
+  return request;
+}
+
+Objection ObjectionOf(const lease::Held& held) {
+  if (!held.reason.empty()) {
+    return {held.reason, held.interval.ToString(),
+            absl::StrCat(held.message, held.remedy.empty() ? "" : "; ", held.remedy)};
   }
-  return others.empty() ? absl::OkStatus() : Blocked(others);
+  return {kHeld, held.interval.ToString(),
+          absl::StrCat("held by ", held.holder, " (", held.purpose, ") until ",
+                       held.orphaned ? "its work is settled" : held.until.ToString())};
 }
 
 bool MeansNotOurs(const absl::Status& status) {
@@ -63,21 +76,30 @@ absl::StatusOr<bool> HoldsTime(store::Transaction& tx, const Drop& drop, absl::D
   return status;
 }
 
-absl::Status TakeTime(store::Transaction& tx, Drop& drop, absl::Duration ttl,
+absl::StatusOr<std::vector<Objection>> InTheWay(store::Transaction& tx, const Drop& drop,
+                                                const Options& options, int64_t most) {
+  absl::StatusOr<std::vector<lease::Held>> held =
+      lease::FindHeld(tx, RequestOf(drop, options), most, options.lease);
+  if (!held.ok()) return held.status();
+  std::vector<Objection> others;
+  for (const lease::Held& one : *held) {
+    const bool own = !one.reservation_id.empty() && one.reservation_id == drop.reservation_id;
+    if (!own) others.push_back(ObjectionOf(one));
+  }
+  return others;
+}
+
+absl::Status TakeTime(store::Transaction& tx, Drop& drop, const Options& options,
                       const audit::Caller& caller) {
   // Before the pins are let go: a refusal must leave them as they are.
-  absl::Status status = CheckFree(tx, drop);
-  if (status.ok()) status = UnpinTime(tx, drop);
+  absl::StatusOr<std::vector<Objection>> others = InTheWay(tx, drop, options, kMostInTheWay);
+  if (!others.ok()) return others.status();
+  if (!others->empty()) return Blocked(*others);
+  absl::Status status = UnpinTime(tx, drop);
   if (status.ok()) status = LeaveTime(tx, drop, caller);
   if (!status.ok()) return status;
-  lease::ReserveRequest request;
-  request.datasource = drop.datasource;
-  request.intervals = drop.intervals;
-  request.ttl = ttl;
-  request.holder = LeaseHolder(drop);
-  request.purpose = absl::StrCat(drop.id, ": ", drop.reason).substr(0, 256);
-  request.request_id = absl::StrCat(drop.id, "/", drop.reservations);
-  absl::StatusOr<lease::Grant> grant = lease::Reserve(tx, request, caller);
+  absl::StatusOr<lease::Grant> grant =
+      lease::Reserve(tx, RequestOf(drop, options), caller, options.lease);
   if (!grant.ok()) return grant.status();
   drop.reservation_id = grant->reservation.id;
   drop.token = grant->reservation.token;

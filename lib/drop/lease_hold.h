@@ -7,11 +7,14 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "lib/audit/caller.h"
+#include "lib/drop/check.h"
+#include "lib/drop/options.h"
 #include "lib/drop/record.h"
 #include "lib/store/store.h"
 
@@ -24,10 +27,15 @@ std::string LeaseHolder(const Drop& drop);
 // that is more than half over is renewed.
 absl::StatusOr<bool> HoldsTime(store::Transaction& tx, const Drop& drop, absl::Duration ttl);
 
-// Takes a reservation of the drop's own, in place of what it had. HELD, with its blockers,
-// where another has the time; nothing is changed then.
-absl::Status TakeTime(store::Transaction& tx, Drop& drop, absl::Duration ttl,
+// Takes a reservation of the drop's own, in place of what it had. HELD (or the reason of
+// what else bars it, SEALED), with its blockers, where the time cannot be had; nothing is
+// changed then.
+absl::Status TakeTime(store::Transaction& tx, Drop& drop, const Options& options,
                       const audit::Caller& caller);
+// What stands in the way of the time that `drop` wants, its own reservation apart: who holds
+// it, and what else bars it (seals). At most `most`.
+absl::StatusOr<std::vector<Objection>> InTheWay(store::Transaction& tx, const Drop& drop,
+                                                const Options& options, int64_t most);
 // Acts under the caller's reservation: its token must hold all intervals.
 absl::Status BorrowTime(store::Transaction& tx, Drop& drop, const std::string& reservation_id,
                         int64_t token);

@@ -35,13 +35,20 @@ bool Shared(const ManifestRow& row, const Look& look) {
                                     [&](const auto& unused) { return same(unused.segment); });
 }
 
-File FileAfter(const ManifestRow& row, const Look& look, bool kill_failed,
-               const StorageProbe* probe) {
-  if (row.tombstone) return row.file;
-  const bool row_gone = row.phase == Phase::kKilled || row.phase == Phase::kLost;
-  std::optional<bool> there;
-  if (probe != nullptr) there = probe->Exists(row.load_spec);
-  if (!row_gone) return there == true ? File::kPresent : row.file;
+bool RowGone(const ManifestRow& row) {
+  return row.phase == Phase::kKilled || row.phase == Phase::kLost;
+}
+
+// Before the kill it is enough to have seen a file once; after it each is looked for until
+// it is gone. Tombstones have none.
+bool WantsLook(const ManifestRow& row) {
+  if (!row.ours() || row.tombstone) return false;
+  return RowGone(row) ? row.file != File::kGone : row.file == File::kUnchecked;
+}
+
+File FileAfter(const ManifestRow& row, std::optional<bool> there, const Look& look,
+               bool kill_failed) {
+  if (!RowGone(row)) return there == true ? File::kPresent : row.file;
   // Absence counts only where presence was seen before.
   const bool was_seen = row.file == File::kPresent || row.file == File::kShared;
   if (was_seen && there == false) return File::kGone;
@@ -50,21 +57,34 @@ File FileAfter(const ManifestRow& row, const Look& look, bool kill_failed,
   return row.file;
 }
 
-void LookForFiles(const std::vector<Kill>& kills, const Look& look, const StorageProbe* probe,
-                  View& view) {
+}  // namespace
+
+std::vector<size_t> LookForFiles(const std::vector<Kill>& kills, const Look& look,
+                                 const StorageProbe* probe, Manifest& manifest) {
   std::set<std::string> failed;
   for (const Kill& kill : kills) {
     if (kill.outcome == "FAILED") failed.insert(kill.task_id);
   }
-  for (size_t i = 0; i < view.manifest.size(); ++i) {
-    ManifestRow& row = view.manifest[i];
-    if (!row.ours()) continue;
-    const File file = FileAfter(row, look, failed.count(row.kill_task) > 0, probe);
+  std::vector<size_t> places, changed;
+  std::vector<std::string> load_specs;
+  for (size_t i = 0; i < manifest.size(); ++i) {
+    if (!WantsLook(manifest[i])) continue;
+    places.push_back(i);
+    load_specs.push_back(manifest[i].load_spec);
+  }
+  std::vector<std::optional<bool>> there(places.size());
+  if (probe != nullptr && !places.empty()) there = probe->Look(load_specs);
+  for (size_t i = 0; i < places.size(); ++i) {
+    ManifestRow& row = manifest[places[i]];
+    const File file = FileAfter(row, there[i], look, failed.count(row.kill_task) > 0);
     if (file == row.file) continue;
     row.file = file;
-    view.changes.changed.push_back(i);
+    changed.push_back(places[i]);
   }
+  return changed;
 }
+
+namespace {
 
 void FollowSegments(const Drops::Detail& detail, const Surroundings& around, View& view) {
   const Drop& drop = detail.drop;
@@ -75,13 +95,15 @@ void FollowSegments(const Drops::Detail& detail, const Surroundings& around, Vie
                         drop.state == State::kRestoring);
   view.counts = Count(view.manifest, sighting);
   if (drop.state == State::kChecking || drop.state == State::kVerifying) {
-    LookForFiles(detail.kills, look, around.probe, view);
+    for (const size_t place : LookForFiles(detail.kills, look, around.probe, view.manifest)) {
+      view.changes.changed.push_back(place);
+    }
   }
   if (drop.state != State::kChecking) return;
   // The operator's floor may have been raised since the drop was stored.
   const absl::Duration floor = std::max(drop.floor, around.options.FloorOf(drop.datasource));
   view.objections = SpeaksAgainst({view.manifest, See(view.manifest, look), look, view.sight->locks,
-                                   floor, view.sight->clocks});
+                                   view.sight->tasks, floor, view.sight->clocks});
 }
 
 }  // namespace

@@ -87,6 +87,12 @@ bool Orphaned(const ManifestRow& row) {
   return gone && (row.file == File::kPresent || row.file == File::kDoubtful);
 }
 
+int64_t CountOrphans(const Manifest& rows) {
+  return std::count_if(rows.begin(), rows.end(), [](const ManifestRow& row) {
+    return Orphaned(row) && row.file == File::kPresent;
+  });
+}
+
 std::vector<Interval> CoveredTime(const Manifest& rows) {
   std::vector<Interval> intervals;
   for (const ManifestRow& row : rows) {

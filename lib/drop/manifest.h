@@ -77,6 +77,9 @@ bool SameFile(const ManifestRow& row, const druid::Segment& segment);
 // Its row is gone and its file is not, or a failed kill makes that likely (case 53).
 bool Orphaned(const ManifestRow& row);
 
+// Those of them whose file was seen to be there.
+int64_t CountOrphans(const Manifest& rows);
+
 // Parts that the drop's manifest covers, condensed.
 std::vector<Interval> CoveredTime(const Manifest& rows);
 

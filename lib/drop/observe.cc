@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "lib/druid/timeline.h"
 
@@ -43,6 +44,18 @@ bool TakeLocks(const Drop& drop, druid::Cluster& cluster, store::Store& store, c
   const auto locks = cluster.ListLocks(drop.datasource, drop.intervals);
   sight.clocks = {store.Now(), clock.Now(), locks.druid_time()};
   return Take(locks, sight.locks, sight);
+}
+
+bool TakeTasks(const Drop& drop, druid::Cluster& cluster, Sight& sight) {
+  if (drop.state != State::kChecking) return true;
+  return Take(ListRunningTasks(drop.datasource, cluster), sight.tasks, sight);
+}
+
+// A Druid that lists from a cache shows what was marked used only after this.
+bool Refresh(const Drop& drop, druid::Cluster& cluster, Sight& sight) {
+  if (!MayCacheSegments(sight.offered.version)) return true;
+  druid::LoadStatus ignored;
+  return Take(cluster.GetLoadStatus(drop.datasource, drop.intervals.front(), true), ignored, sight);
 }
 
 bool Waits(const druid::TaskStatus& status) {
@@ -93,14 +106,22 @@ bool Past(const std::optional<Instant>& since, absl::Duration length, Instant no
 
 }  // namespace
 
+bool MayCacheSegments(const std::string& version) {
+  constexpr int kLastWithout = 33;
+  int major = 0;
+  const bool told = absl::SimpleAtoi(version.substr(0, version.find('.')), &major);
+  return !told || major > kLastWithout;
+}
+
 Sight SeeSegments(const Drop& drop, druid::Cluster& cluster, store::Store& store,
                   const Clock& clock) {
   Sight sight;
   sight.began = store.Now();
   sight.known =
-      Take(cluster.GetCapabilities(), sight.offered, sight) &&
+      Take(cluster.GetCapabilities(), sight.offered, sight) && Refresh(drop, cluster, sight) &&
       Take(cluster.ListUsedSegments(drop.datasource, drop.intervals), sight.look.used, sight) &&
-      TakeUnused(drop, cluster, sight) && TakeLocks(drop, cluster, store, clock, sight);
+      TakeUnused(drop, cluster, sight) && TakeTasks(drop, cluster, sight) &&
+      TakeLocks(drop, cluster, store, clock, sight);
   return sight;
 }
 

@@ -12,6 +12,7 @@
 #include "lib/drop/manifest.h"
 #include "lib/drop/options.h"
 #include "lib/drop/record.h"
+#include "lib/drop/running_tasks.h"
 #include "lib/drop/state.h"
 #include "lib/druid/cluster.h"
 #include "lib/store/store.h"
@@ -25,9 +26,14 @@ struct Sight {
   Instant began;        // by the store's clock, before anything was asked
   Look look;
   std::vector<druid::TaskLock> locks;
+  std::vector<RunningTask> tasks;  // in CHECKING
   druid::Capabilities offered;
   Readings clocks;  // read together, at the end
 };
+
+// Whether this Druid may list used segments from a cache (34 and later, or one that does not
+// say): what was marked used shows there only after a refresh.
+bool MayCacheSegments(const std::string& version);
 
 // Segments, locks and clocks of the drop's time.
 Sight SeeSegments(const Drop& drop, druid::Cluster& cluster, store::Store& store,

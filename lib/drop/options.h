@@ -8,6 +8,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "lib/lease/reservation.h"
 
 namespace interlock::drop {
 
@@ -37,6 +38,11 @@ struct Options {
   absl::Duration settle_time = absl::Seconds(2);
   // A kill task that waits for locks or a slot for longer is shut down.
   absl::Duration kill_deadline = absl::Minutes(10);
+  // Between two kill tasks, of all drops together: the metadata store and deep storage have
+  // other work to do.
+  absl::Duration kill_spacing = absl::Seconds(1);
+  // How often the files that a kill left behind are looked for again.
+  absl::Duration orphan_look_every = absl::Hours(1);
   // Between the store's clock, ours and Druid's. Beyond it nothing is killed.
   absl::Duration max_clock_skew = absl::Seconds(5);
   // How often a kill that something speaks against is looked at again.
@@ -47,8 +53,9 @@ struct Options {
   absl::Duration restore_differs_after = absl::Minutes(2);
   // How long an admin's consent to clocks that disagree counts.
   absl::Duration clock_consent = absl::Hours(1);
-  // Of the reservations that drops take.
+  // Of the reservations that drops take, and what else refuses them (seals).
   absl::Duration lease_ttl = absl::Minutes(10);
+  lease::Limits lease;
 
   absl::Duration FloorOf(const std::string& datasource) const;
 };

@@ -7,8 +7,8 @@
 #include "lib/drop/check.h"
 #include "lib/drop/clocks.h"
 #include "lib/drop/drop_errors.h"
-#include "lib/drop/kill_duty.h"
-#include "lib/lease/reservations.h"
+#include "lib/drop/duties.h"
+#include "lib/drop/lease_hold.h"
 #include "lib/time/duration.h"
 #include "lib/time/status_reason.h"
 
@@ -79,52 +79,19 @@ void AddCapabilities(const druid::Capabilities& offered, Plan& plan) {
   }
 }
 
-void AddKillDuty(const DropRequest& request, druid::Cluster& cluster,
-                 const druid::Capabilities& offered, const Readings& now, Planned& planned) {
-  const auto settings = cluster.GetCoordinatorSettings();
-  std::optional<KillDuty> duty;
-  if (settings.done()) duty = ReadKillDuty(settings.value(), offered.locked_intervals_v2);
-  if (!duty) {
-    planned.plan.notes.push_back(
-        {"KILL_DUTY_UNKNOWN",
-         absl::StrCat("whether Druid's own kill duty would kill inside the window cannot be read",
-                      settings.done() ? "" : ": ", settings.done() ? "" : settings.text())});
-    return;
-  }
-  for (const Interval& interval : planned.plan.intervals) {
-    if (!KillsInside(*duty, request.datasource, interval.end(), now.store, *request.window)) {
-      continue;
-    }
-    const Objection inside{"KILL_DUTY_INSIDE_WINDOW", interval.ToString(),
-                           absl::StrCat("Druid's own kill duty removes unused segments after ",
-                                        interlock::FormatDuration(duty->buffer), ", the window is ",
-                                        interlock::FormatDuration(*request.window),
-                                        ": a restore would work only until then")};
-    if (request.accept_kill_duty) {
-      planned.plan.notes.push_back({inside.reason, inside.text});
-    } else {
-      planned.refusals.push_back(Blocked({inside}));
-    }
-  }
-}
-
-absl::Status AddHeld(const DropRequest& request, store::Store& store, Planned& planned) {
+absl::Status AddHeld(const DropRequest& request, const Options& options, store::Store& store,
+                     Planned& planned) {
   if (!request.reservation_id.empty()) return absl::OkStatus();
-  std::vector<lease::Held> held;
-  absl::Status status = store.Read([&](store::Transaction& tx) {
-    absl::StatusOr<std::vector<lease::Held>> found =
-        lease::FindHeld(tx, request.datasource, lease::Mode::kReplace, request.intervals, 100);
+  constexpr int64_t kMostTold = 100;
+  Drop drop;  // what it would reserve as
+  drop.datasource = request.datasource;
+  drop.intervals = request.intervals;
+  return store.Read([&](store::Transaction& tx) {
+    absl::StatusOr<std::vector<Objection>> found = InTheWay(tx, drop, options, kMostTold);
     if (!found.ok()) return found.status();
-    held = *std::move(found);
+    for (Objection& one : *found) planned.plan.blockers.push_back(std::move(one));
     return absl::OkStatus();
   });
-  for (const lease::Held& one : held) {
-    planned.plan.blockers.push_back(
-        {kHeld, one.interval.ToString(),
-         absl::StrCat("held by ", one.holder, " (", one.purpose, ") until ",
-                      one.orphaned ? "its work is settled" : one.until.ToString())});
-  }
-  return status;
 }
 
 void AddEmptied(Plan& plan) {
@@ -159,7 +126,7 @@ absl::StatusOr<Planned> MakePlan(const DropRequest& request, const Options& opti
   plan.window_end = now.store + plan.window;
   AddSegmentRefusals(request, plan, now, planned.refusals);
   AddShared(used.value(), plan, planned.refusals);
-  AddKillDuty(request, cluster, offered.value(), now, planned);
+  AddDuties(request, cluster, offered.value(), now, plan, planned.refusals);
   AddCapabilities(offered.value(), plan);
   AddEmptied(plan);
   if (!plan.doomed().empty()) AddSums(cluster, plan);
@@ -167,7 +134,7 @@ absl::StatusOr<Planned> MakePlan(const DropRequest& request, const Options& opti
     plan.blockers.push_back({ReasonOf(refusal), plan.datasource, std::string(refusal.message())});
   }
   if (options.observe_only) planned.refusals.push_back(ObserveOnly());
-  absl::Status status = AddHeld(request, store, planned);
+  absl::Status status = AddHeld(request, options, store, planned);
   if (!status.ok()) return status;
   return planned;
 }

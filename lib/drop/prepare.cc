@@ -33,7 +33,8 @@ absl::Status Decider::Enter(const Move& move) {
   drop_.objections.clear();
   if (move.reason == kCheckFailed) drop_.objections = view_.objections;
   if (move.reason == kHeld) drop_.objections = held_;
-  drop_.hold = move.reason == kCheckFailed ? view_.objections.front().reason : move.reason;
+  drop_.hold = move.reason;
+  if (!drop_.objections.empty()) drop_.hold = drop_.objections.front().reason;
   drop_.message = MessageOf(move);
   drop_.state = move.state;
   if (view_.rows && view_.rows->sums) drop_.sums_after = view_.rows->sums;
@@ -53,6 +54,7 @@ std::string Decider::MessageOf(const Move& move) const {
         view_.counts.used + view_.counts.marked,
         " segments are left, marked unused: ", kills_.empty() ? "" : kills_.back().error);
   }
+  if (move.reason == kCapReached) return drop_.cap;
   if (move.reason == kTaskIdTaken) {
     return absl::StrCat("a task that is not ours has the id ", kills_.back().task_id);
   }
@@ -186,6 +188,10 @@ Instant Decider::DueLook() const {
   const bool no_answer =
       (view_.sight && !view_.sight->known) || (view_.kill && !view_.kill->why_not.empty());
   if (no_answer) return now + kAfterNoAnswer;
+  // The kill waits for its turn, and for nothing else.
+  const bool waits_turn = drop_.state == State::kChecking && before_.state == State::kChecking &&
+                          last_kill_ && now < *last_kill_ + around_.options.kill_spacing;
+  if (waits_turn) return *last_kill_ + around_.options.kill_spacing;
   if (drop_.state == State::kKilling) return now + Pace(now - kills_.back().stored);
   if (drop_.state == State::kChecking && view_.kill && !kills_.empty()) {
     if (kills_.back().failure.empty()) return now;

@@ -1,5 +1,6 @@
-// Looks whether a segment's file is still in deep storage. Druid's kill deletes the
-// metadata row before the file (case 53), so "rows gone" and "files gone" are two things.
+// Looks whether segments' files are still in deep storage. Druid's kill deletes the
+// metadata row before the file (case 53), so "rows gone" and "files gone" are two things
+// (case 59).
 //
 // Only absence after presence says anything: a probe that never saw the file may look in
 // the wrong place, so its word for "gone" is worth nothing then.
@@ -7,6 +8,7 @@
 // Threads: any.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,9 +19,14 @@ namespace interlock::drop {
 class StorageProbe {
  public:
   virtual ~StorageProbe() = default;
-  // Whether the file that `load_spec` (JSON) names is there; nothing where it is of a
-  // kind that this probe cannot look at, or looking failed.
-  virtual std::optional<bool> Exists(const std::string& load_spec) const = 0;
+  // Of each loadSpec (JSON) whether the file that it names is there; nothing where it is of
+  // a kind that this probe cannot look at, or looking failed.
+  virtual std::vector<std::optional<bool>> Look(
+      const std::vector<std::string>& load_specs) const = 0;
+
+  std::optional<bool> Exists(const std::string& load_spec) const {
+    return Look({load_spec}).front();
+  }
 };
 
 // loadSpecs of type "local" whose path lies in one of the given folders: those are known
@@ -27,10 +34,23 @@ class StorageProbe {
 class LocalProbe : public StorageProbe {
  public:
   explicit LocalProbe(std::vector<std::string> folders) : folders_(std::move(folders)) {}
-  std::optional<bool> Exists(const std::string& load_spec) const override;
+  std::vector<std::optional<bool>> Look(const std::vector<std::string>& load_specs) const override;
 
  private:
+  std::optional<bool> LookAtOne(const std::string& load_spec) const;
+
   const std::vector<std::string> folders_;
+};
+
+// Several, for data that lies in several places: the first that has an answer counts.
+class ManyProbes : public StorageProbe {
+ public:
+  explicit ManyProbes(std::vector<std::shared_ptr<const StorageProbe>> probes)
+      : probes_(std::move(probes)) {}
+  std::vector<std::optional<bool>> Look(const std::vector<std::string>& load_specs) const override;
+
+ private:
+  const std::vector<std::shared_ptr<const StorageProbe>> probes_;
 };
 
 }  // namespace interlock::drop

@@ -37,6 +37,13 @@ struct Drop {
   bool accepts_kill_duty = false;
   bool accepts_partial_cover = false;
 
+  // The retention policy that made it, and which of its runs (retention.h).
+  std::string retention_policy;
+  std::optional<Instant> retention_run;
+  // Which of that run's caps it is beyond: it begins when a person has approved, which
+  // clears this.
+  std::string cap;
+
   // Where it stands.
   State state = State::kPlanned;
   std::string hold;     // why it does not go on, or failed: UPPER_SNAKE; "" when it goes on
@@ -50,11 +57,13 @@ struct Drop {
   // An admin's word that the clocks' disagreement is known: holds for a while.
   std::optional<Instant> clock_accepted;
   std::string restored_by;
+  std::string restore_reason;
 
   std::string digest;  // of the manifest's ids
   int64_t segment_count = 0, hidden_count = 0, size_bytes = 0;
   std::vector<std::string> metrics;
   std::optional<Sums> sums_before, sums_after;
+  int64_t orphans = 0;  // rows gone, files seen to be there, when last looked
 
   Instant created;
   std::optional<Readings> marked;  // the three clocks when the mark was proven

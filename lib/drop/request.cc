@@ -14,12 +14,18 @@ namespace interlock::drop {
 namespace {
 
 constexpr int64_t kDayMillis = 24 * 3'600'000;
+// Druid's kill compares bounds as text, which goes only within years of four digits.
+const Instant kYear0 = Instant::FromMillis(-62'167'219'200'000);
+const Instant kYear10000 = Instant::FromMillis(253'402'300'800'000);
 
 absl::Status CheckIntervals(const DropRequest& request) {
   if (request.intervals.empty()) return NoIntervals();
   const int64_t count = static_cast<int64_t>(request.intervals.size());
   if (count > kMaxIntervals) {
     return LimitExceeded("intervals", count, kMaxIntervals, "make several drops of it");
+  }
+  for (const Interval& interval : request.intervals) {
+    if (interval.start() < kYear0 || interval.end() > kYear10000) return NotKillable(interval);
   }
   const int64_t days = (TotalMillis(request.intervals) + kDayMillis - 1) / kDayMillis;
   if (days > kMaxSpanDays) return SpanTooLong(request.intervals.front(), days, kMaxSpanDays);

@@ -33,6 +33,11 @@ struct DropRequest {
   // Act under this reservation while marking, in place of one of our own.
   std::string reservation_id;
   int64_t token = 0;
+  // Of one that a retention policy makes: which policy, which of its runs, and which of
+  // the run's caps it is beyond ("" for none): it then asks a person before it begins.
+  std::string retention_policy;
+  std::optional<Instant> retention_run;
+  std::string cap;
 };
 
 // The request with its defaults filled in and its intervals condensed, or every rule that

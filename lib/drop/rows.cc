@@ -12,14 +12,15 @@
 namespace interlock::drop {
 namespace {
 
-#define DROP_COLUMNS                                                                          \
-  "id, number, change_number, datasource, intervals, requested_by, holder, request_id,"       \
-  " reason, labels, fingerprint, window_ms, floor_ms, needs_approval, accepts_kill_duty,"     \
-  " accepts_partial_cover, state, hold, message, objections, notes, cancel, approved_by,"     \
-  " approval_reason, approved_ms, clock_accepted_ms, restored_by, digest, segment_count,"     \
-  " hidden_count, size_bytes, metrics, sums_before, sums_after, created_ms, marked_store_ms," \
-  " marked_wall_ms, marked_druid_ms, window_end_ms, kill_started_ms, restore_started_ms,"     \
-  " ended_ms, reservation_id, token, lent, reservations, called_ms, intent_until_ms, refusals"
+#define DROP_COLUMNS                                                                            \
+  "id, number, change_number, datasource, intervals, requested_by, holder, request_id,"         \
+  " reason, labels, fingerprint, window_ms, floor_ms, needs_approval, accepts_kill_duty,"       \
+  " accepts_partial_cover, state, hold, message, objections, notes, cancel, approved_by,"       \
+  " approval_reason, approved_ms, clock_accepted_ms, restored_by, digest, segment_count,"       \
+  " hidden_count, size_bytes, metrics, sums_before, sums_after, created_ms, marked_store_ms,"   \
+  " marked_wall_ms, marked_druid_ms, window_end_ms, kill_started_ms, restore_started_ms,"       \
+  " ended_ms, reservation_id, token, lent, reservations, called_ms, intent_until_ms, refusals," \
+  " retention_policy, retention_run_ms, cap, restore_reason, orphans"
 
 void ReadRequest(Columns& in, Drop& drop) {
   drop.id = in.Text();
@@ -80,12 +81,21 @@ void ReadTimes(Columns& in, Drop& drop) {
   drop.refusals = in.Int();
 }
 
+void ReadOrigin(Columns& in, Drop& drop) {
+  drop.retention_policy = in.Text();
+  drop.retention_run = in.MaybeAt();
+  drop.cap = in.Text();
+  drop.restore_reason = in.Text();
+  drop.orphans = in.Int();
+}
+
 absl::StatusOr<Drop> DropFrom(const store::Row& row) {
   Columns in(row);
   Drop drop;
   ReadRequest(in, drop);
   ReadStanding(in, drop);
   ReadTimes(in, drop);
+  ReadOrigin(in, drop);
   if (!in.fault().empty()) return DropCorrupt(drop.id, in.fault());
   return drop;
 }
@@ -126,7 +136,9 @@ std::vector<store::Value> RequestValues(const Drop& drop) {
           drop.needs_approval,
           drop.accepts_kill_duty,
           drop.accepts_partial_cover,
-          drop.created};
+          drop.created,
+          drop.retention_policy,
+          drop.retention_run};
 }
 
 // In the order of kUpdate's and kInsert's parameters.
@@ -166,24 +178,31 @@ std::vector<store::Value> StandingValues(const Drop& drop) {
       drop.called,
       drop.intent_until,
       drop.refusals,
+      drop.cap,
+      drop.restore_reason,
+      drop.orphans,
   };
 }
 
 constexpr char kInsert[] =
     "INSERT INTO drops (id, number, datasource, intervals, start_ms, end_ms, requested_by, holder,"
     " request_id, reason, labels, fingerprint, window_ms, floor_ms, needs_approval,"
-    " accepts_kill_duty, accepts_partial_cover, created_ms, change_number, state, hold, message,"
+    " accepts_kill_duty, accepts_partial_cover, created_ms, retention_policy, retention_run_ms,"
+    " change_number, state, hold, message,"
     " objections, notes, cancel, approved_by, approval_reason, approved_ms, clock_accepted_ms,"
     " restored_by, digest, segment_count, hidden_count, size_bytes, metrics, sums_before,"
     " sums_after, marked_store_ms, marked_wall_ms, marked_druid_ms, window_end_ms,"
     " kill_started_ms, restore_started_ms, ended_ms, reservation_id, token, lent, reservations,"
-    " called_ms, intent_until_ms, refusals) VALUES (:id, :number, :datasource, :intervals, :start,"
+    " called_ms, intent_until_ms, refusals, cap, restore_reason, orphans) VALUES (:id, :number, "
+    ":datasource, :intervals, :start,"
     " :end, :requested_by, :holder, :request_id, :reason, :labels, :fingerprint, :window, :floor,"
-    " :needs_approval, :kill_duty, :partial_cover, :created, :change, :state, :hold, :message,"
+    " :needs_approval, :kill_duty, :partial_cover, :created, :policy, :policy_run,"
+    " :change, :state, :hold, :message,"
     " :objections, :notes, :cancel, :approved_by, :approval_reason, :approved, :clock_accepted,"
     " :restored_by, :digest, :segments, :hidden, :bytes, :metrics, :sums_before, :sums_after,"
     " :marked_store, :marked_wall, :marked_druid, :window_end, :kill_started, :restore_started,"
-    " :ended, :reservation, :token, :lent, :reservations, :called, :intent_until, :refusals)";
+    " :ended, :reservation, :token, :lent, :reservations, :called, :intent_until, :refusals, :cap,"
+    " :restore_reason, :orphans)";
 
 constexpr char kUpdate[] =
     "UPDATE drops SET change_number = :change, state = :state, hold = :hold, message = :message,"
@@ -196,7 +215,8 @@ constexpr char kUpdate[] =
     " marked_druid_ms = :marked_druid, window_end_ms = :window_end,"
     " kill_started_ms = :kill_started, restore_started_ms = :restore_started, ended_ms = :ended,"
     " reservation_id = :reservation, token = :token, lent = :lent, reservations = :reservations,"
-    " called_ms = :called, intent_until_ms = :intent_until, refusals = :refusals WHERE id = :id";
+    " called_ms = :called, intent_until_ms = :intent_until, refusals = :refusals, cap = :cap,"
+    " restore_reason = :restore_reason, orphans = :orphans WHERE id = :id";
 
 bool Fits(const Filter& filter, const Drop& drop) {
   if (!filter.datasource.empty() && drop.datasource != filter.datasource) return false;
@@ -275,6 +295,24 @@ absl::Status UpdateDrop(store::Transaction& tx, Drop& drop) {
   absl::StatusOr<int64_t> changed = tx.Execute(kUpdate, values);
   if (!changed.ok()) return changed.status();
   return *changed == 1 ? absl::OkStatus() : UnknownDrop(drop.id);
+}
+
+absl::StatusOr<bool> IsNewRequest(store::Transaction& tx, const std::string& id, const char* method,
+                                  const std::string& request_id) {
+  if (request_id.empty()) return true;
+  absl::StatusOr<store::Rows> rows =
+      tx.Query("SELECT method FROM drop_request WHERE drop_id = :id AND request_id = :request",
+               {id, request_id});
+  if (!rows.ok()) return rows.status();
+  if (!rows->empty()) {
+    if (rows->front().Text(0) != method) return RequestIdReused(request_id, id);
+    return false;
+  }
+  absl::StatusOr<int64_t> inserted = tx.Execute(
+      "INSERT INTO drop_request (drop_id, request_id, method) VALUES (:id, :request, :method)",
+      {id, request_id, method});
+  if (!inserted.ok()) return inserted.status();
+  return true;
 }
 
 absl::StatusOr<Listed> ListDrops(store::Transaction& tx, const Filter& filter, int64_t size,

@@ -30,6 +30,11 @@ absl::Status InsertDrop(store::Transaction& tx, Drop& drop, const Manifest& rows
 // Stores what can change, with the next change number.
 absl::Status UpdateDrop(store::Transaction& tx, Drop& drop);
 
+// True the first time that the request id comes with this subject, a drop or a policy
+// ("retention/NAME"); "" always is new. REQUEST_ID_REUSED where it came with another method.
+absl::StatusOr<bool> IsNewRequest(store::Transaction& tx, const std::string& subject,
+                                  const char* method, const std::string& request_id);
+
 // What is empty does not filter.
 struct Filter {
   std::string datasource;
@@ -61,6 +66,8 @@ absl::Status UpdateManifestRow(store::Transaction& tx, const std::string& id, si
 
 // Kills, oldest first.
 absl::StatusOr<std::vector<Kill>> ReadKills(store::Transaction& tx, const std::string& id);
+// When the last kill task of all drops was stored.
+absl::StatusOr<std::optional<Instant>> LastKillStored(store::Transaction& tx);
 absl::Status InsertKill(store::Transaction& tx, const std::string& id, const Kill& kill);
 absl::Status UpdateKill(store::Transaction& tx, const std::string& id, const Kill& kill);
 

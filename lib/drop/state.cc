@@ -29,6 +29,7 @@ Move Stay(State state, Action action, std::string reason = "") {
 
 Move Planned(const Observation& seen) {
   if (seen.cancel) return Stay(State::kCancelled, Action::kNone);
+  if (seen.asks_first) return Stay(State::kAwaitingApproval, Action::kNone, kCapReached);
   if (seen.leased) return Stay(State::kReserved, Action::kLook);
   if (seen.lease_refused) return Stay(State::kPlanned, Action::kNone, kHeld);
   return Stay(State::kPlanned, Action::kReserve);
@@ -80,6 +81,7 @@ Move Checking(const Observation& seen) {
   if (!seen.kill_bounded) return Stay(State::kKillNotBounded, Action::kNone, kKillIsNotBounded);
   if (seen.speaks_against) return Stay(State::kMarked, Action::kNone, kCheckFailed);
   if (seen.exhausted) return Stay(State::kFailed, Action::kNone, kKillFailed);
+  if (seen.too_soon) return Stay(State::kChecking, Action::kLook);
   return Stay(State::kKilling, Action::kPostKill);
 }
 
@@ -215,8 +217,9 @@ Move Next(State state, const Observation& seen) {
     case State::kMarking:
       return Marking(seen);
     case State::kMarked:
-    case State::kAwaitingApproval:
       return Marked(seen);
+    case State::kAwaitingApproval:
+      return seen.never_marked ? Planned(seen) : Marked(seen);
     case State::kChecking:
       return Checking(seen);
     case State::kKilling:

@@ -30,7 +30,7 @@ enum class State {
   kReserved,          // holds its interval; nothing is marked
   kMarking,           // ids are being marked unused, or that is being read back
   kMarked,            // proven; the window runs, or something holds the kill (`hold`)
-  kAwaitingApproval,  // the window is over; another person has to agree
+  kAwaitingApproval,  // another person has to agree: to the kill, or (unmarked) to begin
   kChecking,          // holds its interval again; looks whether the kill may go on
   kKilling,           // a kill task is, or may be, under way
   kVerifying,         // all pieces ended; rows and files are looked for
@@ -85,6 +85,8 @@ struct Observation {
   bool leased = false;         // the reservation is ours now
   bool lease_refused = false;  // asked for in this very step, and another holds the time
   bool cancel = false;         // CancelDrop was called
+  bool asks_first = false;     // beyond a cap of the policy that made it, and nobody agreed yet
+  bool never_marked = false;   // AWAITING_APPROVAL from before the mark
   bool needs_approval = false;
   bool approved = false;
   bool settled = false;      // this look came the settling time after the last call
@@ -99,6 +101,7 @@ struct Observation {
   int gone = 0;                 // whose row is gone
   bool strangers = false;       // used ids over the manifest's time that are not on it
   bool speaks_against = false;  // anything that forbids a kill (check.h says what)
+  bool too_soon = false;        // after the last kill task that was sent
   bool kill_bounded = false;    // kills can be bounded on this Druid
   Piece piece = Piece::kNone;
   Proof proof = Proof::kUnread;
@@ -133,6 +136,7 @@ Move Next(State state, const Observation& seen);
 
 // Reasons that Next gives.
 inline constexpr char kHeld[] = "HELD";
+inline constexpr char kCapReached[] = "CAP_REACHED";
 inline constexpr char kChangedSincePlan[] = "CHANGED_SINCE_PLAN";
 inline constexpr char kMarkRefused[] = "MARK_REFUSED";
 inline constexpr char kForeignDrop[] = "FOREIGN_DROP";

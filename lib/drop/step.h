@@ -46,6 +46,12 @@ struct View {
   Counts counts;
   bool strangers = false;
 };
+
+// Looks for the files of the manifest's rows that want it, and brings `manifest` up to what
+// was found; gives the places that changed.
+std::vector<size_t> LookForFiles(const std::vector<Kill>& kills, const Look& look,
+                                 const StorageProbe* probe, Manifest& manifest);
+
 View LookAt(const Drops::Detail& detail, const Surroundings& around);
 
 // What to do after the transaction.
@@ -56,7 +62,8 @@ struct Decision {
   Kill kill;                     // of kPostKill and kShutdownKill
   // When to look again; nothing: when somebody asks.
   std::optional<Instant> due;
-  bool ended = false;
+  // It has ended, and a kill left files behind: they are looked for now and then.
+  bool files_left = false;
 };
 
 // Decides on `view` and stores it: `detail` is what the view was made from, and

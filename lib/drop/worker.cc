@@ -32,7 +32,7 @@ absl::StatusOr<work::Outcome> Worker::Step(work::Claim& claim) {
   absl::StatusOr<Drops::Detail> detail = ReadDetail(store_, claim.key);
   if (absl::IsNotFound(detail.status())) return work::Outcome::Finished();
   if (!detail.ok()) return detail.status();
-  if (Ended(detail->drop.state)) return work::Outcome::Finished();
+  if (Ended(detail->drop.state)) return LookForOrphans(*detail, claim);
   return StepOf(*detail, claim);
 }
 
@@ -45,7 +45,9 @@ absl::StatusOr<work::Outcome> Worker::StepOf(const Drops::Detail& detail, work::
     absl::Status decided = Decide(tx, detail, view, around(), &decision);
     // With a call to come the claim stays ours until its outcome is noted.
     if (!decided.ok() || IsCall(decision.action)) return decided;
-    return decision.due ? work::Reschedule(tx, claim, *decision.due) : work::Finish(tx, claim);
+    if (decision.due) return work::Reschedule(tx, claim, *decision.due);
+    return decision.files_left ? work::Reschedule(tx, claim, tx.now() + options_.orphan_look_every)
+                               : work::Finish(tx, claim);
   });
   if (ReasonOf(status) == "DROP_CHANGED") return work::Outcome::NextDue(store_.Now());
   if (!status.ok()) return status;
@@ -53,6 +55,45 @@ absl::StatusOr<work::Outcome> Worker::StepOf(const Drops::Detail& detail, work::
   if (!IsCall(decision.action)) return work::Outcome::Settled();
   const Called called = Call(detail, decision, claim);
   status = store_.Write([&](store::Transaction& tx) { return Note(tx, claim, decision, called); });
+  if (!status.ok()) return status;
+  return work::Outcome::Settled();
+}
+
+// Files that a kill left behind are for people to remove; once they are, they count no
+// more.
+absl::StatusOr<work::Outcome> Worker::LookForOrphans(Drops::Detail detail, work::Claim& claim) {
+  if (detail.drop.orphans == 0 || own_.probe == nullptr) return work::Outcome::Finished();
+  std::vector<size_t> places;
+  std::vector<std::string> load_specs;
+  for (size_t i = 0; i < detail.manifest.size(); ++i) {
+    const ManifestRow& row = detail.manifest[i];
+    if (!Orphaned(row) || row.file != File::kPresent) continue;
+    places.push_back(i);
+    load_specs.push_back(row.load_spec);
+  }
+  const std::vector<std::optional<bool>> there = own_.probe->Look(load_specs);
+  std::vector<size_t> changed;
+  for (size_t i = 0; i < places.size(); ++i) {
+    if (there[i] != false) continue;
+    detail.manifest[places[i]].file = File::kGone;
+    changed.push_back(places[i]);
+  }
+  absl::Status status = store_.Write([&](store::Transaction& tx) {
+    absl::StatusOr<Drop> drop = ReadDrop(tx, claim.key);
+    if (!drop.ok()) return drop.status();
+    // A restore of the rest has begun meanwhile: the files will be looked at after it.
+    if (drop->change != detail.drop.change) return work::Reschedule(tx, claim, tx.now());
+    absl::Status stored;
+    for (const size_t place : changed) {
+      stored = UpdateManifestRow(tx, drop->id, place, detail.manifest[place]);
+      if (!stored.ok()) return stored;
+    }
+    drop->orphans = CountOrphans(detail.manifest);
+    if (!changed.empty()) stored = UpdateDrop(tx, *drop);
+    if (!stored.ok()) return stored;
+    return drop->orphans == 0 ? work::Finish(tx, claim)
+                              : work::Reschedule(tx, claim, tx.now() + options_.orphan_look_every);
+  });
   if (!status.ok()) return status;
   return work::Outcome::Settled();
 }

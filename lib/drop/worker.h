@@ -57,6 +57,7 @@ class Worker {
   };
 
   absl::StatusOr<work::Outcome> StepOf(const Drops::Detail& detail, work::Claim& claim);
+  absl::StatusOr<work::Outcome> LookForOrphans(Drops::Detail detail, work::Claim& claim);
   absl::Status MakeRoom(work::Claim& claim);
   Called Call(const Drops::Detail& detail, const Decision& decision, const work::Claim& claim);
   Called PostKill(const Drop& drop, Kill kill);

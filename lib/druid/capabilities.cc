@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "lib/druid/cluster_impl.h"
 
@@ -43,6 +44,13 @@ std::string AskVersion(ServiceCaller& caller) {
   });
   caller.Send(call);
   return version;
+}
+
+// 30 of "30.0.1"; 0 where it does not begin with a number.
+int MajorOf(absl::string_view version) {
+  int major = 0;
+  const absl::string_view digits = version.substr(0, version.find('.'));
+  return absl::SimpleAtoi(digits, &major) ? major : 0;
 }
 
 bool AskLeader(ServiceCaller& caller, const std::string& base, Service service) {
@@ -102,10 +110,14 @@ Answer<Capabilities> Cluster::GetCapabilities() {
       Ask(caller, Probe(Service::kCoordinator, "GET", metadata, ""), &found.unused_segments_list,
           &answer);
   if (!told) return Answer<Capabilities>::Like(answer);
-  // No path came with 30, which added the second of the kill's two bounds; activeLocks
-  // came with 31. A 30 is taken for one without, which costs a kill and harms nothing.
-  found.kill_bounded = found.active_locks || found.overlord_marks;
   found.version = AskVersion(caller);
+  const int major = MajorOf(found.version);
+  // No path came with 30, which added the second of the kill's two bounds; activeLocks
+  // came with 31. So a 30 is known by its word for it, and only a plain 30: a version that
+  // is numbered otherwise (a vendor's 2024.01) is one without, which costs a kill and
+  // harms nothing.
+  found.kill_bounded =
+      found.active_locks || found.overlord_marks || (major == 30 && found.unused_segments_list);
   const MutexLock lock(impl_->mutex);
   impl_->capabilities = found;
   impl_->capabilities_as_of = times_away;

@@ -1,8 +1,12 @@
 #include "server/conversions/drop.h"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <string>
 
+#include "lib/drop/check.h"
+#include "lib/drop/observe.h"
 #include "server/conversions/time.h"
 
 namespace interlock::server {
@@ -10,11 +14,38 @@ namespace {
 
 using google::protobuf::RepeatedPtrField;
 
+// What kind of thing stands in the way, by the reason that lib/drop gives it.
+v1::Blocker::Kind KindOf(const std::string& reason) {
+  static const std::map<std::string, v1::Blocker::Kind> kKinds = {
+      {drop::kHeld, v1::Blocker::RESERVATION},
+      {"SEALED", v1::Blocker::SEAL},
+      {drop::kMarkedUsedAgain, v1::Blocker::MARKED_USED_AGAIN},
+      {drop::kNewerDataOver, v1::Blocker::NEWER_DATA},
+      {drop::kSharedFile, v1::Blocker::SHARED_FILE},
+      {drop::kNotOnManifest, v1::Blocker::NOT_ON_MANIFEST},
+      {drop::kYoungerThanFloor, v1::Blocker::FLOOR},
+      {drop::kLocked, v1::Blocker::DRUID_LOCK},
+      {drop::kRunningTask, v1::Blocker::DRUID_TASK},
+      {drop::kClocksDisagree, v1::Blocker::CLOCK},
+      {"KILL_DUTY_INSIDE_WINDOW", v1::Blocker::KILL_DUTY},
+      {"TAIL", v1::Blocker::TAIL},
+  };
+  const auto found = kKinds.find(reason);
+  return found == kKinds.end() ? v1::Blocker::KIND_UNSPECIFIED : found->second;
+}
+
 void AddObjection(const drop::Objection& objection, RepeatedPtrField<v1::Blocker>* blockers) {
   auto* proto = blockers->Add();
+  proto->set_kind(KindOf(objection.reason));
   proto->set_reason(objection.reason);
-  proto->set_message(objection.text);
   proto->set_blocking(true);
+  if (Interval::Parse(objection.subject).ok()) {
+    proto->set_interval(objection.subject);
+    proto->set_message(objection.text);
+    return;
+  }
+  if (objection.reason == drop::kRunningTask) proto->set_task_id(objection.subject);
+  proto->set_message(objection.subject + ": " + objection.text);
 }
 
 void AddNote(const drop::Note& note, RepeatedPtrField<v1::Notice>* notices) {
@@ -68,10 +99,54 @@ v1::Drop::StorageProbe ProbeOf(const drop::Manifest& rows) {
   return gone ? v1::Drop::GONE : v1::Drop::NOT_CHECKED;
 }
 
-bool Restorable(drop::State state) {
-  return state == drop::State::kMarked || state == drop::State::kAwaitingApproval ||
+bool Restorable(const drop::Drop& drop) {
+  const drop::State state = drop.state;
+  return state == drop::State::kMarked || state == drop::State::kChecking ||
+         (state == drop::State::kAwaitingApproval && drop.marked) ||
          state == drop::State::kMarking || state == drop::State::kCancelled ||
          state == drop::State::kKillNotBounded || state == drop::State::kFailed;
+}
+
+v1::MetricSum SumOf(const std::string& measure, double value) {
+  v1::MetricSum sum;
+  sum.set_metric(measure);
+  // Whole numbers below 2^53 are exact (Cluster::SumRows).
+  if (std::trunc(value) == value && std::abs(value) < 9e15) {
+    sum.set_long_value(static_cast<int64_t>(value));
+  } else {
+    sum.set_double_value(value);
+  }
+  return sum;
+}
+
+std::map<std::string, double> Totals(const drop::Sums& sums) {
+  std::map<std::string, double> totals;
+  for (const auto& one : sums) {
+    totals["rows"] += static_cast<double>(one.rows);
+    for (const auto& [metric, sum] : one.sums) totals[metric] += sum;
+  }
+  return totals;
+}
+
+// Before the mark, and after a restore where there was one.
+void AddRowChecks(const drop::Drop& drop, RepeatedPtrField<v1::RowCheck>* checks) {
+  if (!drop.sums_before) return;
+  const auto before = Totals(*drop.sums_before);
+  std::map<std::string, double> after;
+  if (drop.sums_after) after = Totals(*drop.sums_after);
+  const bool same = drop.sums_after && drop::SameSums(*drop.sums_before, *drop.sums_after);
+  for (const auto& [measure, expected] : before) {
+    auto* check = checks->Add();
+    check->set_measure(measure);
+    check->set_source(v1::RowCheck::LAST_PROOF);
+    *check->mutable_expected() = SumOf(measure, expected);
+    check->set_result(v1::RowCheck::NOT_PROVABLE);
+    if (!drop.sums_after) continue;
+    const double counted = after[measure];
+    *check->mutable_counted() = SumOf(measure, counted);
+    const auto unlike = counted > expected ? v1::RowCheck::MORE : v1::RowCheck::FEWER;
+    check->set_result(same || counted == expected ? v1::RowCheck::EQUAL : unlike);
+  }
 }
 
 void AddStretches(const std::vector<drop::Stretch>& stretches,
@@ -143,9 +218,19 @@ void ToProto(const drop::Drop& drop, v1::Drop* proto) {
   manifest->set_digest(drop.digest);
   for (const auto& objection : drop.objections) AddObjection(objection, proto->mutable_blockers());
   for (const auto& note : drop.notes) AddNote(note, proto->mutable_notices());
+  AddRowChecks(drop, proto->mutable_rows());
+  if (drop.sums_before) {
+    manifest->set_row_count(static_cast<int64_t>(Totals(*drop.sums_before)["rows"]));
+  }
   proto->set_reservation_id(drop.reservation_id);
   proto->set_fencing_token(drop.token);
-  proto->set_restorable(Restorable(drop.state));
+  proto->set_restorable(Restorable(drop));
+  proto->set_retention_policy(drop.retention_policy);
+  proto->set_restored_by(drop.restored_by);
+  proto->set_restore_reason(drop.restore_reason);
+  proto->set_approve_reason(drop.approval_reason);
+  proto->set_holder(drop.holder);
+  proto->set_orphan_count(drop.orphans);
   proto->set_revision(drop.change);
 }
 

@@ -6,6 +6,7 @@
 #include "interlock/v1/drop.pb.h"
 #include "interlock/v1/drops.pb.h"
 #include "lib/drop/drops.h"
+#include "lib/drop/retention.h"
 
 namespace interlock::server {
 
@@ -18,5 +19,9 @@ void ToProto(const drop::Drop& drop, v1::Drop* proto);
 void ToProto(const drop::Drops::Detail& detail, v1::Drop* proto);
 void ToProto(const drop::ManifestRow& row, v1::ManifestEntry* proto);
 void ToProto(const drop::Plan& plan, bool with_segments, v1::DropPlan* proto);
+void ToProto(const drop::RetentionPolicy& policy, v1::RetentionPolicy* proto);
+// With the defaults filled in. INVALID_PERIOD for a period that is none; what it says is
+// judged by drop::CheckPolicy.
+absl::StatusOr<drop::RetentionPolicy> FromProto(const v1::RetentionPolicy& proto);
 
 }  // namespace interlock::server

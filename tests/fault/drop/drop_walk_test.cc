@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <ostream>
 #include <set>
 #include <string>
 
@@ -188,7 +189,13 @@ void RunToRestored(Life& life) {
 struct Walk {
   const char* name;
   const char* fault;  // members of a simulator's fault
+
+  // Else a test's name in the lists would hold the bytes of its pointers.
+  friend std::ostream& operator<<(std::ostream& out, const Walk& walk) { return out << walk.name; }
 };
+
+// Its name in listings of tests: gtest would print its bytes.
+void PrintTo(const Walk& walk, std::ostream* out) { *out << walk.name; }
 
 class DropWalk : public ::testing::TestWithParam<Walk> {
  protected:
@@ -224,6 +231,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Walk{"LateEffect", R"("kind":"late","delay_ms":20000)"},
                       Walk{"Status503", R"("kind":"status","status":503)"},
                       Walk{"Status500WithEffect", R"("kind":"status","status":500,"effect":true)"},
+                      Walk{"Status502", R"("kind":"status","status":502)"},
                       Walk{"Garbage", R"("kind":"garbage")"},
                       Walk{"LostThreeTimes", R"("kind":"lost_after","times":3)"}),
     [](const auto& info) { return std::string(info.param.name); });

@@ -13,6 +13,7 @@
 #include "gtest/gtest.h"
 #include "lib/audit/audit.h"
 #include "lib/drop/drops.h"
+#include "lib/drop/retention_policies.h"
 #include "lib/drop/worker.h"
 #include "lib/druid/cluster.h"
 #include "lib/druid/curl_transport.h"
@@ -58,6 +59,7 @@ class DropSite {
   Drops& drops() { return *drops_; }
   druid::Cluster& cluster() { return *cluster_; }
   store::Store& store() { return *store_; }
+  RetentionPolicies& retention() { return *retention_; }
   simulator::Simulator& druid() { return *simulator_; }
   FakeClock& clock() { return clock_; }
   Options& options() { return options_; }
@@ -78,6 +80,7 @@ class DropSite {
       foreign_changes.push_back(why);
     };
     worker_ = std::make_unique<Worker>(*store_, *cluster_, clock_, options_, own);
+    retention_ = std::make_unique<RetentionPolicies>(*store_, *cluster_, clock_, *drops_, nullptr);
     EXPECT_TRUE(store_->Write(work::ForgetClaims).ok());
   }
 
@@ -98,6 +101,19 @@ class DropSite {
     const auto status = cluster_->GetTaskStatus(task.id);
     ASSERT_TRUE(status.done()) << status.text();
     ASSERT_EQ(status.value().state, druid::TaskState::kSuccess) << status.value().error;
+  }
+  // One hour's task that is left running.
+  void Start(const std::string& id, int hour) {
+    druid::BatchTask task;
+    task.id = id;
+    task.datasource = kClicks;
+    task.interval = druid::Hour(hour);
+    task.append = true;
+    task.drop = false;
+    task.events.push_back({hour, "a", 1});
+    const auto submitted = cluster_->SubmitTask(task.Json());
+    ASSERT_TRUE(submitted.done()) << submitted.text();
+    simulator_->Tick();
   }
   // Time passes, and what was due in Druid has happened.
   void Pass(absl::Duration by) {
@@ -176,13 +192,14 @@ class DropSite {
   // --- The worker -----------------------------------------------------------------------
   // Does one step that is due; false where none is.
   bool DoOneDue() {
-    auto claims = work::ClaimDue(*store_, clock_, {"worker", absl::Seconds(60)}, {kWorkKind}, 1);
+    auto claims = work::ClaimDue(*store_, clock_, {"worker", absl::Seconds(60)},
+                                 {kWorkKind, kRetentionKind}, 1);
     EXPECT_TRUE(claims.ok()) << claims.status();
     if (!claims.ok() || claims->empty()) return false;
     work::Claim claim = claims->front();
     absl::StatusOr<work::Outcome> outcome = work::Outcome::Settled();
     try {
-      outcome = worker_->Step(claim);
+      outcome = claim.kind == kWorkKind ? worker_->Step(claim) : retention_->Step(claim);
     } catch (const Crash&) {
       Restart();
       return true;
@@ -214,7 +231,7 @@ class DropSite {
       std::optional<Instant> due;
       EXPECT_TRUE(store_
                       ->Read([&](store::Transaction& tx) {
-                        auto found = work::NextDue(tx, {kWorkKind});
+                        auto found = work::NextDue(tx, {kWorkKind, kRetentionKind});
                         if (found.ok()) due = *found;
                         return found.status();
                       })
@@ -224,6 +241,24 @@ class DropSite {
     }
     ADD_FAILURE() << id << " never comes to rest: " << Now(id).state << " " << Now(id).message;
     return false;
+  }
+  // Does all that comes due within that time.
+  void RunFor(absl::Duration time) {
+    const Instant end = clock_.Now() + time;
+    for (int steps = 0; steps < 3'000; ++steps) {
+      if (DoOneDue()) continue;
+      std::optional<Instant> due;
+      EXPECT_TRUE(store_
+                      ->Read([&](store::Transaction& tx) {
+                        auto found = work::NextDue(tx, {kWorkKind, kRetentionKind});
+                        if (found.ok()) due = *found;
+                        return found.status();
+                      })
+                      .ok());
+      if (!due || *due > end) break;
+      Pass(std::max(*due - store_->Now(), absl::Milliseconds(1)));
+    }
+    if (clock_.Now() < end) Pass(end - clock_.Now());
   }
   bool RunTo(const std::string& id, State state, absl::Duration at_most = absl::Hours(24 * 30)) {
     const bool reached = RunUntil(
@@ -279,6 +314,7 @@ class DropSite {
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<Drops> drops_;
   std::unique_ptr<Worker> worker_;
+  std::unique_ptr<RetentionPolicies> retention_;
   int loads_ = 0;
   int nonces_ = 0;
 };

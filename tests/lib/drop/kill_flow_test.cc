@@ -2,7 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+
 #include "absl/strings/match.h"
+#include "lib/drop/counts.h"
 #include "lib/druid/task_id.h"
 #include "tests/lib/drop/drop_site.h"
 
@@ -25,6 +29,17 @@ class DropKillTest : public ::testing::Test {
     const Drop drop = site.Submitted(site.Request(interval));
     EXPECT_TRUE(site.RunTo(drop.id, State::kMarked, absl::Hours(1)));
     return site.Now(drop.id);
+  }
+  int64_t Orphans(DropSite& site) {
+    int64_t count = -1;
+    EXPECT_TRUE(site.store()
+                    .Read([&](store::Transaction& tx) {
+                      auto counts = CountOrphanSegments(tx);
+                      if (counts.ok() && !counts->empty()) count = counts->front().count;
+                      return counts.status();
+                    })
+                    .ok());
+    return count;
   }
   std::vector<std::string> KillsSent(DropSite& site) {
     std::vector<std::string> kills;
@@ -51,6 +66,57 @@ TEST_F(DropKillTest, IsOneTaskForNeighboursAndOneForWhatLiesApart) {
     EXPECT_THAT(kill, HasSubstr(R"("nonce":"nonce-)"));
   }
   EXPECT_EQ(site.FilesLeft(), 0);
+}
+
+TEST_F(DropKillTest, TasksGoOutAtALimitedRateOverAllDrops) {
+  DropSite site;
+  site.options().kill_spacing = absl::Minutes(1);
+  site.Restart();
+  for (const int hour : {10, 12, 14}) site.Load(hour, hour + 1, 1);
+  const Drop one = Marked(site, "2026-07-16T10:00Z/2026-07-16T13:00Z");
+  const Drop two = Marked(site, "2026-07-16T14:00Z/2026-07-16T15:00Z");
+  ASSERT_TRUE(site.RunTo(one.id, State::kKilled));
+  ASSERT_TRUE(site.RunTo(two.id, State::kKilled));
+  std::vector<Instant> stored;
+  for (const std::string& id : {one.id, two.id}) {
+    const auto detail = site.drops().GetDetail(id);
+    ASSERT_TRUE(detail.ok());
+    for (const Kill& kill : detail->kills) stored.push_back(kill.stored);
+  }
+  std::sort(stored.begin(), stored.end());
+  ASSERT_THAT(stored, SizeIs(3));
+  EXPECT_GE(stored[1] - stored[0], absl::Minutes(1));
+  EXPECT_GE(stored[2] - stored[1], absl::Minutes(1));
+}
+
+// Case 59: SUCCESS, the rows are gone, and the file is there all the same.
+TEST_F(DropKillTest, Case059ReportsAFileThatASuccessfulKillLeftUntilItIsRemoved) {
+  DropSite site;
+  site.Load(13, 14, 1);
+  const Drop drop = Marked(site, kHour13);
+  const auto before = site.drops().GetDetail(drop.id);
+  const std::string spec = before->manifest.front().load_spec;
+  const size_t begin = spec.find(R"("path":")") + 8;
+  const std::filesystem::path path = spec.substr(begin, spec.find('"', begin) - begin);
+  site.after_step = [&] {
+    // As a store does that takes a delete and keeps the object.
+    if (site.UnusedIds().empty() && !std::filesystem::exists(path)) {
+      std::filesystem::create_directories(path);
+    }
+  };
+  ASSERT_TRUE(site.RunTo(drop.id, State::kKilled));
+  site.after_step = nullptr;
+  const auto detail = site.drops().GetDetail(drop.id);
+  EXPECT_EQ(detail->kills.front().outcome, "SUCCESS");
+  EXPECT_EQ(detail->manifest.front().phase, Phase::kKilled) << "the metadata is gone";
+  EXPECT_TRUE(Orphaned(detail->manifest.front())) << "the file is not";
+  EXPECT_EQ(detail->drop.orphans, 1);
+  EXPECT_EQ(Orphans(site), 1);
+  // Somebody removes it by hand: it is looked for now and then, and counts no more.
+  std::filesystem::remove_all(path);
+  site.RunFor(absl::Hours(3));
+  EXPECT_EQ(site.Now(drop.id).orphans, 0);
+  EXPECT_EQ(Orphans(site), 0);
 }
 
 // Case 53: rows go before files. What a failed kill has left in deep storage is named.

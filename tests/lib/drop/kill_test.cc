@@ -99,7 +99,8 @@ TEST(KillFailure, IsReadFromTheTasksError) {
   EXPECT_EQ(KillFailure("Shutdown request from user"), "SHUT_DOWN");
   EXPECT_EQ(KillFailure("java.nio.file.AccessDeniedException: /segments/x"), "PERMISSION");
   EXPECT_EQ(KillFailure("/segments/x: Operation not permitted"), "PERMISSION");
-  EXPECT_EQ(KillFailure("segments not covered by locks"), "LOCKED");
+  EXPECT_EQ(KillFailure("segments not covered by locks"), "LOCK_CONFLICT");
+  EXPECT_EQ(KillFailure("java.nio.file.NoSuchFileException: /segments/x"), "FILE_MISSING");
   EXPECT_EQ(KillFailure("This task disappeared on the worker where it was assigned."),
             "WORKER_LOST");
   EXPECT_EQ(KillFailure(""), "OTHER");
@@ -114,6 +115,7 @@ class SpeaksAgainstTest : public ::testing::Test {
   Manifest rows_ = {MarkedRow(segment_, "2026-08-01T12:00Z")};
   Look look_{{}, {{Unused(segment_, "2026-08-01T12:00Z")}}};
   std::vector<druid::TaskLock> locks_;
+  std::vector<RunningTask> tasks_;
   Instant now_ = At("2026-08-05T12:00Z");
   absl::Duration floor_ = absl::Hours(24 * 14);
 
@@ -121,7 +123,7 @@ class SpeaksAgainstTest : public ::testing::Test {
     const Sighting sighting = See(rows_, look_);
     std::vector<std::string> reasons;
     for (const Objection& objection :
-         SpeaksAgainst({rows_, sighting, look_, locks_, floor_, {now_, now_, now_}})) {
+         SpeaksAgainst({rows_, sighting, look_, locks_, tasks_, floor_, {now_, now_, now_}})) {
       reasons.push_back(objection.reason);
       EXPECT_NE(objection.subject, "");
       EXPECT_NE(objection.text, "");
@@ -176,6 +178,15 @@ TEST_F(SpeaksAgainstTest, ALockOverItAndNoOther) {
   lock.interval = Of("2026-07-16T13:30Z/2026-07-16T14:30Z");
   locks_.push_back(lock);
   EXPECT_THAT(Reasons(), ElementsAre(kLocked));
+}
+
+TEST_F(SpeaksAgainstTest, ATaskAtWorkOverItOrOneThatDoesNotSayWhere) {
+  tasks_ = {{"t1", "index_parallel", {{Of("2026-07-16T15:00Z/2026-07-16T16:00Z")}}}};
+  EXPECT_THAT(Reasons(), IsEmpty());
+  tasks_ = {{"t1", "index_parallel", {{Of(kHour13)}}}};
+  EXPECT_THAT(Reasons(), ElementsAre(kRunningTask));
+  tasks_ = {{"t1", "query_controller", std::nullopt}};
+  EXPECT_THAT(Reasons(), ElementsAre(kRunningTask));
 }
 
 TEST_F(SpeaksAgainstTest, AnUnusedSegmentThatNoBoundLeavesOut) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "lib/lease/obstacle.h"
 #include "tests/lib/drop/drop_site.h"
 
 namespace interlock::drop {
@@ -58,6 +59,56 @@ TEST_F(DropStopTest, ASegmentAppendedDuringTheWindowStopsIt) {
   site_.Load(13, 14, 9, kClicks, /*append=*/true);
   ++loads_;
   EXPECT_EQ(Hold(drop), kNewerDataOver);
+}
+
+// A task that waits in the queue has no lock yet, and will write all the same.
+TEST_F(DropStopTest, ATaskThatRunsOverItStopsItAndOneElsewhereDoesNot) {
+  const Drop drop = Marked();
+  site_.Pass(*drop.window_end - site_.clock().Now());
+  // They run as long as the clock stands still.
+  site_.Start("elsewhere", 15);
+  site_.Start("here", 13);
+  loads_ += 2;
+  while (site_.Now(drop.id).objections.empty() && site_.DoOneDue()) {
+  }
+  std::vector<std::string> tasks;
+  for (const Objection& objection : site_.Now(drop.id).objections) {
+    if (objection.reason == kRunningTask) tasks.push_back(objection.subject);
+  }
+  EXPECT_THAT(tasks, ElementsAre("here"));
+  EXPECT_THAT(site_.Sent("/indexer/v1/task"), SizeIs(loads_)) << "no kill was sent";
+}
+
+// What seals do: they bar time inside the grant, so before the mark and before the kill.
+TEST_F(DropStopTest, ASealThatCameInTheWindowStopsItAndOneBeforeRefusesIt) {
+  bool sealed = false;
+  lease::Obstacle seal =
+      [&sealed](
+          store::Transaction&, const std::string&, lease::Mode,
+          const std::vector<Interval>& intervals) -> absl::StatusOr<std::vector<lease::Held>> {
+    std::vector<lease::Held> held;
+    if (!sealed) return held;
+    lease::Held one;
+    one.interval = intervals.front();
+    one.holder = "eve";
+    one.reason = "SEALED";
+    one.message = "sealed by eve";
+    one.until = Instant::kMax;
+    held.push_back(one);
+    return held;
+  };
+  site_.options().lease.obstacles =
+      std::make_shared<lease::Obstacles>(std::vector<lease::Obstacle>{seal});
+  site_.Restart();
+  const Drop drop = Marked();
+  sealed = true;
+  EXPECT_EQ(Hold(drop), "SEALED");
+  EXPECT_THAT(site_.Now(drop.id).message, HasSubstr("sealed by eve"));
+  const auto plan = site_.drops().MakePlan(site_.Request("2026-07-16T13:00Z/2026-07-16T14:00Z"));
+  ASSERT_TRUE(plan.ok());
+  EXPECT_THAT(plan->blockers, Contains(::testing::Field(&Objection::reason, "SEALED")));
+  sealed = false;
+  ASSERT_TRUE(site_.RunTo(drop.id, State::kKilled));
 }
 
 TEST_F(DropStopTest, ASegmentMarkedUsedAgainStopsIt) {

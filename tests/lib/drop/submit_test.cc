@@ -80,6 +80,17 @@ TEST_F(SubmitDropTest, RefusesDataYoungerThanTheFloorAndOneThatWasRaised) {
             "YOUNGER_THAN_FLOOR");
 }
 
+// Case 50: Druid compares bounds as text, so no kill of its finds what lies beyond four digits.
+TEST_F(SubmitDropTest, Case050RefusesYearsThatNoKillReaches) {
+  for (const char* beyond : {"0001-01-01/19940-01-01", "-0044-03-15/-0044-03-16"}) {
+    const absl::StatusOr<Interval> interval = Interval::Parse(beyond);
+    ASSERT_TRUE(interval.ok()) << beyond << ": " << interval.status();
+    DropRequest request = site_.Request("2026-07-16/2026-07-17");
+    request.intervals = {*interval};
+    EXPECT_EQ(ReasonOf(site_.drops().Submit(request, site_.Ada()).status()), "NOT_KILLABLE");
+  }
+}
+
 TEST_F(SubmitDropTest, RefusesWhereNothingIs) {
   EXPECT_EQ(Refusal(site_.Request("2026-07-15/2026-07-16"), absl::StatusCode::kFailedPrecondition),
             "NOTHING_TO_DROP");
@@ -170,7 +181,8 @@ TEST_F(SubmitDropTest, ActsUnderTheCallersOwnReservation) {
                   .ok());
 }
 
-TEST_F(SubmitDropTest, RefusesAPlanThatIsStale) {
+// Case 128: planned at one time, carried out at another, and the world changed between.
+TEST_F(SubmitDropTest, Case128RefusesAPlanThatIsStale) {
   const auto plan = site_.drops().MakePlan(site_.Request(kHour13));
   ASSERT_TRUE(plan.ok());
   site_.Load(13, 14, 5);

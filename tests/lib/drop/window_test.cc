@@ -100,6 +100,26 @@ TEST_F(DropWindowTest, DoesNotEndWhileOurWallClockWasSet) {
   ASSERT_TRUE(site_.RunTo(drop.id, State::kKilled));
 }
 
+// After a reboot of the one machine that all clocks run on they agree again, and are wrong.
+TEST_F(DropWindowTest, ThatAJumpFellIntoWaitsForAnAdminThoughAllClocksAgree) {
+  const Drop drop = Marked();
+  ASSERT_TRUE(site_.drops().NoteClockJump(absl::Hours(80)).ok());
+  RunPastWindow(drop.id, absl::Hours(2));
+  EXPECT_EQ(site_.Now(drop.id).state, State::kMarked);
+  EXPECT_EQ(site_.Now(drop.id).hold, kClocksDisagree);
+  EXPECT_THAT(site_.Now(drop.id).message, HasSubstr("jumped by"));
+  ASSERT_TRUE(site_.drops().Approve(drop.id, "", true, Bob()).ok());
+  ASSERT_TRUE(site_.RunTo(drop.id, State::kKilled));
+}
+
+TEST_F(DropWindowTest, IsNotHeldByAJumpThatWasBeforeTheMarkOrIsSmall) {
+  ASSERT_TRUE(site_.drops().NoteClockJump(absl::Hours(80)).ok());
+  site_.Pass(absl::Minutes(1));
+  const Drop drop = Marked();
+  ASSERT_TRUE(site_.drops().NoteClockJump(absl::Seconds(2)).ok());
+  ASSERT_TRUE(site_.RunTo(drop.id, State::kKilled));
+}
+
 TEST_F(DropWindowTest, DoesNotEndWhileDruidsClockIsBehind) {
   const Drop drop = Marked();
   site_.druid().Ask("POST", "/simulator/clock", R"({"date_skew_ms":-3600000})");

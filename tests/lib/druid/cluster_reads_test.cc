@@ -83,6 +83,27 @@ TEST(Cluster, An404DecidesThatAPathIsNotThere) {
                found.value().kill_bounded);
 }
 
+// Druid 30 added the last of a kill's bounds and no path to know it by.
+TEST(Cluster, ADruid30IsKnownByItsWordAndNoOtherVersionIs) {
+  std::string version;
+  const auto bounded = [&](const std::string& said) {
+    version = said;
+    Fixture f([&](const HttpRequest& r) {
+      if (absl::EndsWith(r.url, "/status")) {
+        return Reply(200, absl::StrCat(R"({"version":")", version, R"("})"));
+      }
+      if (absl::EndsWith(r.url, "/unusedSegments")) return Reply(200, "[]");
+      return Reply(404, "", "");
+    });
+    return f.cluster.GetCapabilities().value().kill_bounded;
+  };
+  EXPECT_TRUE(bounded("30.0.0"));
+  EXPECT_TRUE(bounded("30.0.1-SNAPSHOT"));
+  EXPECT_FALSE(bounded("29.0.1"));
+  EXPECT_FALSE(bounded("2024.01.0-vendor")) << "numbered otherwise";
+  EXPECT_FALSE(bounded(""));
+}
+
 TEST(Cluster, WhatCantBeToldIsNotRemembered) {
   int status = 403;
   Fixture f([&](const HttpRequest&) { return Reply(status, "[]"); });
