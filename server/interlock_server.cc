@@ -29,10 +29,10 @@
 #include "server/backfill_options.h"
 #include "server/backfill_watch.h"
 #include "server/backfills_service.h"
+#include "server/clock_jumps.h"
 #include "server/conversions/time.h"
 #include "server/correction_call.h"
 #include "server/doctor.h"
-#include "server/clock_jumps.h"
 #include "server/drop_call.h"
 #include "server/drop_options.h"
 #include "server/drops_service.h"
@@ -47,10 +47,10 @@
 #include "server/metrics.h"
 #include "server/reservation_watch.h"
 #include "server/reservations_service.h"
-#include "server/seen_faults.h"
 #include "server/seal_obstacle.h"
 #include "server/seal_upkeep.h"
 #include "server/seals_service.h"
+#include "server/seen_faults.h"
 #include "server/server_service.h"
 #include "server/store_opening.h"
 #include "server/streaming.h"
@@ -206,18 +206,17 @@ class InterlockServer::Parts {
     options.compacted = [this](const std::string& datasource) -> absl::StatusOr<bool> {
       const auto config = cluster_->GetCompactionConfig(datasource);
       if (config.done()) return config.value().has_value();
-      return config.refused() ? absl::StatusOr<bool>(false)
-                              : absl::UnavailableError(config.text());
+      return config.refused() ? absl::StatusOr<bool>(false) : absl::UnavailableError(config.text());
     };
     seals_ = std::make_unique<seal::Seals>(*store_, *cluster_, std::move(options));
     corrections_ = std::make_unique<seal::Corrections>(*store_, *cluster_);
     SealUpkeep::Times times;
     const auto& sweep = config_.verification().sweep_interval();
     if (sweep.seconds() > 0) times.look = FromProto(sweep);
-    seal_upkeep_ = std::make_unique<SealUpkeep>(
-        SealUpkeep::World{*store_, *cluster_, *backfills_, *seals_, *corrections_,
-                          [this] { loop_->Wake(); }},
-        times, *metrics_.registry());
+    seal_upkeep_ =
+        std::make_unique<SealUpkeep>(SealUpkeep::World{*store_, *cluster_, *backfills_, *seals_,
+                                                       *corrections_, [this] { loop_->Wake(); }},
+                                     times, *metrics_.registry());
     seal_upkeep_->Handle(*loop_);
     return seal_upkeep_->Schedule();
   }
@@ -292,13 +291,13 @@ class InterlockServer::Parts {
         *store_, LeaseHousekeeper::Kept{FromProto(config_.retention().events()),
                                         FromProto(config_.retention().reservations()),
                                         limits.request_id_kept});
-    reserve_ = std::make_unique<ReserveIntervalCall>(*store_, metrics_, *waiting_line_, limits, ttl);
+    reserve_ =
+        std::make_unique<ReserveIntervalCall>(*store_, metrics_, *waiting_line_, limits, ttl);
     const VerifySettings verify{FromProto(config_.verification().grace()),
                                 config_.limits().max_partitions_per_call()};
     verify_ = std::make_unique<VerifyCall>(*store_, *cluster_, executor_, seen_, verify);
     correction_call_ = std::make_unique<CorrectionCall>(*backfills_, *corrections_, *seal_upkeep_);
-    submit_ =
-        std::make_unique<SubmitCall>(*backfills_, *correction_call_, executor_,
+    submit_ = std::make_unique<SubmitCall>(*backfills_, *correction_call_, executor_,
                                            config_.limits().max_spec_bytes());
     backfills_service_ = std::make_unique<BackfillsService>(*backfills_, *watcher_, executor_);
     jobs_service_ =

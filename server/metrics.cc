@@ -62,8 +62,8 @@ Metrics::Metrics(std::shared_ptr<prometheus::Registry> registry)
       stream_up(GaugeFamily(*registry, "stream_up", "A supervisor is there, and healthy")),
       stream_suspended(GaugeFamily(*registry, "stream_suspended", "A supervisor is suspended")),
       stream_lag(GaugeFamily(*registry, "stream_lag", "Messages that a supervisor is behind")),
-      stream_thrown_away_rows(GaugeFamily(
-          *registry, "stream_thrown_away_rows", "Rows that a stream threw away since first seen")),
+      stream_thrown_away_rows(GaugeFamily(*registry, "stream_thrown_away_rows",
+                                          "Rows that a stream threw away since first seen")),
       druid_up(GaugeFamily(*registry, "druid_up", "1 where the service answers, else 0")),
       reservation_requests(CounterFamily(*registry, "reservation_requests_total",
                                          "ReserveInterval calls by result")),

@@ -13,8 +13,9 @@
 namespace interlock::server {
 
 std::vector<store::Schema> StoreSchemas() {
-  return {audit::AuditSchema(), work::WorkSchema(), lease::LeaseSchema(),
-          backfill::BackfillSchema(), guard::GuardSchema(), drop::DropSchema(), seal::SealSchema()};
+  return {audit::AuditSchema(),       work::WorkSchema(),   lease::LeaseSchema(),
+          backfill::BackfillSchema(), guard::GuardSchema(), drop::DropSchema(),
+          seal::SealSchema()};
 }
 
 absl::Status MigrateStore(const config::v1::ServerConfig& config, const Clock& clock) {
