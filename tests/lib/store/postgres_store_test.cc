@@ -313,9 +313,9 @@ TEST_F(PostgresStoreTest, AConnectionThatIsCutInsideABodyRunsItAgain) {
   EXPECT_EQ(Get(*store, "b"), 1);
 }
 
-// The COMMIT is done, its answer never comes: a trigger ends the connection's backend right
-// after the commit's own work was queued.
-TEST_F(PostgresStoreTest, ACommitWhoseAnswerWasLostIsFoundOut) {
+// A trigger ends the connection's own backend inside COMMIT, before it is done: the next
+// connection reads that it was not, so it is decided again, and again cut off.
+TEST_F(PostgresStoreTest, ACommitThatWasCutOffIsFoundOutAndNotTakenForDone) {
   auto store = Open();
   ASSERT_TRUE(Put(*store, "a", 0).ok());
   database_.Ask(
@@ -324,7 +324,6 @@ TEST_F(PostgresStoreTest, ACommitWhoseAnswerWasLostIsFoundOut) {
       " RETURN NULL; END $$;"
       "CREATE CONSTRAINT TRIGGER dies AFTER INSERT ON thing DEFERRABLE INITIALLY DEFERRED"
       " FOR EACH ROW EXECUTE FUNCTION die()");
-  // Before the commit: not done, run again until the store gives up; nothing is there.
   const absl::Status status = Put(*store, "dies");
   EXPECT_EQ(ReasonOf(status), "STORE_UNAVAILABLE") << status;
   EXPECT_EQ(Get(*store, "dies"), -1);
