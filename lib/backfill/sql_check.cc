@@ -77,7 +77,10 @@ absl::StatusOr<std::optional<druid::SqlExplanation>> SqlCheck::Explain(const Int
   const auto told = cluster_.ExplainSql(RenderQuery(work_.query, unit), work_.context);
   if (told.done()) return told.value();
   if (told.cause() == druid::Cause::kUnsupported) return SqlTasksMissing();
-  if (told.cause() != druid::Cause::kInvalid) return RollbackNotCheckable(told.text());
+  // Some faults of the grammar come as 500; nothing was run that could have had an effect.
+  const bool refused = told.cause() == druid::Cause::kInvalid ||
+                       absl::StrContains(told.text(), "Unable to parse the SQL");
+  if (!refused) return RollbackNotCheckable(told.text());
   const bool misaligned = absl::StrContains(told.text(), "not aligned with PARTITIONED BY");
   if (!(may_be_misaligned && misaligned)) {
     Fault(kQuery, absl::StrCat("is refused by Druid: ", told.text()), kWouldDo);

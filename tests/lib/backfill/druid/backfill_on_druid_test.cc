@@ -90,7 +90,19 @@ class BackfillOnDruid : public druid::DruidAtHand {
       return now.phase == phase || (over && now.phase != Phase::kDone);
     });
     const Backfill now = Now(id).backfill;
-    ASSERT_EQ(NameOf(now.phase), NameOf(phase)) << now.reason << " " << now.message;
+    std::string rollbacks;
+    EXPECT_TRUE(store_
+                    ->Read([&](store::Transaction& tx) {
+                      const auto all = ReadRollbacks(tx, id);
+                      if (!all.ok()) return all.status();
+                      for (const Rollback& one : *all) {
+                        absl::StrAppend(&rollbacks, one.partition.ToString(), " ", NameOf(one.step),
+                                        " ", one.message, "\n");
+                      }
+                      return absl::OkStatus();
+                    })
+                    .ok());
+    ASSERT_EQ(now.phase, phase) << NameOf(now.phase) << " " << now.message << "\n" << rollbacks;
   }
   absl::StatusOr<Backfills::RollbackReply> RollBack(const std::string& id) {
     return backfills_->Rollback(id, {}, {"ada", "", "it was wrong"});
@@ -113,7 +125,7 @@ class BackfillOnDruid : public druid::DruidAtHand {
         " SELECT TIME_PARSE(\"ts\") AS __time, \"page\" FROM TABLE(EXTERN('",
         R"({"type":"inline","data":)", absl::StrReplaceAll(JsonQuoted(lines), {{"\\\\n", "\\n"}}),
         "}','{\"type\":\"json\"}','",
-        R"([{"name":"ts","type":"string"},{"name":"page","type":"string"}]'))",
+        R"sql([{"name":"ts","type":"string"},{"name":"page","type":"string"}]')))sql",
         " WHERE TIME_PARSE(\"ts\") >= TIMESTAMP '{start}' AND TIME_PARSE(\"ts\") < TIMESTAMP "
         "'{end}' PARTITIONED BY HOUR");
   }
@@ -159,7 +171,8 @@ TEST_F(BackfillOnDruid, ARollbackRestoresTheEarlierRowsAndASecondIsRefused) {
   // The one before it is the newest again, and can go in its turn: to nothing.
   ASSERT_TRUE(RollBack(first).ok());
   WaitFor(first, Phase::kRolledBack);
-  EXPECT_TRUE(druid::Timeline::Of(UsedNow(Hours(13, 15))).Visible(Hours(13, 15)).empty());
+  const auto left = druid::Timeline::Of(UsedNow(Hours(13, 15)));
+  EXPECT_TRUE(left.Visible(Hours(13, 15)).empty());
 }
 
 TEST_F(BackfillOnDruid, AQueryRunsAsATaskForEachPartition) {
