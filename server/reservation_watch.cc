@@ -189,12 +189,13 @@ class ReservationWatch final : public grpc::ServerWriteReactor<v1::WatchReservat
 
 ReservationWatcher::ReservationWatcher(store::Store& store)
     : store_(store),
-      listening_(store.Listen(lease::kChannel, [this] { Ring(); })),
+      listening_(store.Listen(lease::kChannel, [this] { bell_.Ring(); })),
       thread_([this] { Run(); }) {}
 
 ReservationWatcher::~ReservationWatcher() {
   listening_.reset();
   End();
+  bell_.Stop();
   thread_.join();
 }
 
@@ -202,7 +203,6 @@ void ReservationWatcher::End() {
   MutexLock lock(mutex_);
   ending_ = true;
   for (ReservationWatch* watch : watches_) watch->End(Draining());
-  rung_.NotifyAll();
 }
 
 grpc::ServerWriteReactor<v1::WatchReservationsResponse>* ReservationWatcher::Watch(
@@ -218,25 +218,14 @@ grpc::ServerWriteReactor<v1::WatchReservationsResponse>* ReservationWatcher::Wat
   return watch;
 }
 
-void ReservationWatcher::Ring() {
-  MutexLock lock(mutex_);
-  rang_ = true;
-  if (!watches_.empty()) rung_.NotifyOne();
-}
-
 void ReservationWatcher::Run() {
-  MutexLock lock(mutex_);
-  while (!ending_) {
-    if (!rang_ || watches_.empty()) rung_.WaitFor(lock, kSlowLook);
-    rang_ = false;
-    // Held while they look, so that none is deleted under it: OnDone waits in Remove.
-    if (!ending_) {
+  while (bell_.Wait(kSlowLook)) {
+    {
+      // Held while they look, so that none is deleted under it: OnDone waits in Remove.
+      MutexLock lock(mutex_);
       for (ReservationWatch* watch : watches_) watch->Look();
     }
-    const auto until = std::chrono::steady_clock::now() + kApart;
-    while (!ending_ && std::chrono::steady_clock::now() < until) {
-      rung_.WaitFor(lock, until - std::chrono::steady_clock::now());
-    }
+    if (!bell_.Pause(kApart)) return;
   }
 }
 

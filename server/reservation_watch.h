@@ -15,6 +15,7 @@
 #include "interlock/v1/reservations.pb.h"
 #include "lib/store/store.h"
 #include "lib/time/mutex.h"
+#include "server/bell.h"
 
 namespace interlock::server {
 
@@ -35,15 +36,13 @@ class ReservationWatcher {
  private:
   friend class ReservationWatch;
   void Run();
-  void Ring();
   void Remove(ReservationWatch* watch);
 
   store::Store& store_;
   Mutex mutex_;
-  CondVar rung_;
-  bool rang_ INTERLOCK_GUARDED_BY(mutex_) = false;
   bool ending_ INTERLOCK_GUARDED_BY(mutex_) = false;
   std::set<ReservationWatch*> watches_ INTERLOCK_GUARDED_BY(mutex_);
+  Bell bell_;
   std::unique_ptr<store::Listening> listening_;
   std::thread thread_;
 };

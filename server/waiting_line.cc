@@ -63,7 +63,10 @@ class WaitingCall final : public grpc::ServerUnaryReactor {
     }
     if (!changed && std::chrono::steady_clock::now() < due_) return;
     busy_ = true;
-    lease::WaitOnAsync(line_.store_, request_, *place_, caller_, limits_,
+    const lease::Waiting place = *place_;
+    // A store that refuses answers at once, on this thread.
+    lock.Unlock();
+    lease::WaitOnAsync(line_.store_, request_, place, caller_, limits_,
                        [this](absl::StatusOr<lease::Grant> grant) { Took(std::move(grant)); });
   }
 
@@ -71,7 +74,10 @@ class WaitingCall final : public grpc::ServerUnaryReactor {
     MutexLock lock(mutex_);
     cancelled_ = true;
     if (busy_ || finished_) return;
-    GoAway();
+    busy_ = true;
+    const lease::Waiting place = *place_;
+    lock.Unlock();
+    GoAway(place);
   }
   void OnDone() override {
     line_.Remove(this);
@@ -87,11 +93,17 @@ class WaitingCall final : public grpc::ServerUnaryReactor {
     if (grant.ok() && grant->waiting) {
       place_ = grant->waiting;
       due_ = std::chrono::steady_clock::now() + Pause(*place_);
-      if (cancelled_) return GoAway();
+      if (cancelled_) {
+        busy_ = true;
+        lock.Unlock();
+        return GoAway(*grant->waiting);
+      }
       if (!ending_) return;
       grant = Draining();
     } else if (cancelled_ && grant.ok() && request_.request_id.empty()) {
       // Nobody knows of it, and without a request id nobody can ask for it.
+      busy_ = true;
+      lock.Unlock();
       return GiveBack(grant->reservation);
     }
     finished_ = true;
@@ -109,14 +121,12 @@ class WaitingCall final : public grpc::ServerUnaryReactor {
     return Chrono(std::max(pause, absl::ZeroDuration()));
   }
 
-  void GoAway() INTERLOCK_REQUIRES(mutex_) {
-    busy_ = true;
-    line_.store_.WriteAsync(
-        [place = *place_](store::Transaction& tx) { return lease::GiveUp(tx, place); },
-        [this](const absl::Status&) { Gone(); });
+  // Both while busy_: nobody else ends the call then.
+  void GoAway(const lease::Waiting& place) {
+    line_.store_.WriteAsync([place](store::Transaction& tx) { return lease::GiveUp(tx, place); },
+                            [this](const absl::Status&) { Gone(); });
   }
-  void GiveBack(const lease::Reservation& reservation) INTERLOCK_REQUIRES(mutex_) {
-    busy_ = true;
+  void GiveBack(const lease::Reservation& reservation) {
     lease::ReleaseAsync(line_.store_, reservation.id, reservation.token, {}, caller_,
                         [this](const absl::StatusOr<lease::Reservation>&) { Gone(); });
   }
@@ -145,12 +155,13 @@ class WaitingCall final : public grpc::ServerUnaryReactor {
 
 WaitingLine::WaitingLine(store::Store& store)
     : store_(store),
-      listening_(store.Listen(lease::kChannel, [this] { Ring(); })),
+      listening_(store.Listen(lease::kChannel, [this] { bell_.Ring(); })),
       thread_([this] { Run(); }) {}
 
 WaitingLine::~WaitingLine() {
   listening_.reset();
   End();
+  bell_.Stop();
   thread_.join();
 }
 
@@ -158,7 +169,6 @@ void WaitingLine::End() {
   MutexLock lock(mutex_);
   ending_ = true;
   for (WaitingCall* call : calls_) call->Look(false, true);
-  rung_.NotifyAll();
 }
 
 grpc::ServerUnaryReactor* WaitingLine::Serve(
@@ -175,39 +185,26 @@ grpc::ServerUnaryReactor* WaitingLine::Serve(
   return call;
 }
 
-void WaitingLine::Ring() {
-  MutexLock lock(mutex_);
-  rang_ = true;
-  if (!calls_.empty()) rung_.NotifyOne();
-}
-
 void WaitingLine::Remove(WaitingCall* call) {
   MutexLock lock(mutex_);
   calls_.erase(call);
 }
 
+std::chrono::nanoseconds WaitingLine::UntilDue() {
+  MutexLock lock(mutex_);
+  const Time now = std::chrono::steady_clock::now();
+  Time next = now + Chrono(lease::kWaitAgain);
+  for (WaitingCall* call : calls_) {
+    if (const auto due = call->due()) next = std::min(next, *due);
+  }
+  return next - now;
+}
+
 void WaitingLine::Run() {
-  while (true) {
-    {
-      MutexLock lock(mutex_);
-      Time next = std::chrono::steady_clock::now() + Chrono(lease::kWaitAgain);
-      for (WaitingCall* call : calls_) {
-        if (const auto due = call->due()) next = std::min(next, *due);
-      }
-      if (!ending_ && (!rang_ || calls_.empty())) {
-        rung_.WaitFor(lock, std::max<std::chrono::nanoseconds>(
-                                next - std::chrono::steady_clock::now(), kApart));
-      }
-      if (ending_) return;
-      rang_ = false;
-    }
+  while (bell_.Wait(UntilDue())) {
     LookAll(Changed());
     // What comes meanwhile is gathered for the next round.
-    MutexLock lock(mutex_);
-    const Time until = std::chrono::steady_clock::now() + kApart;
-    while (!ending_ && std::chrono::steady_clock::now() < until) {
-      rung_.WaitFor(lock, until - std::chrono::steady_clock::now());
-    }
+    if (!bell_.Pause(kApart)) return;
   }
 }
 

@@ -23,6 +23,7 @@
 #include "lib/lease/reservation.h"
 #include "lib/store/store.h"
 #include "lib/time/mutex.h"
+#include "server/bell.h"
 
 namespace interlock::server {
 
@@ -51,7 +52,7 @@ class WaitingLine {
   using Time = std::chrono::steady_clock::time_point;
 
   void Run();
-  void Ring();
+  std::chrono::nanoseconds UntilDue();
   void Remove(WaitingCall* call);
   // The datasources with calls whose revision is another than when last looked.
   std::set<std::string> Changed();
@@ -59,11 +60,10 @@ class WaitingLine {
 
   store::Store& store_;
   Mutex mutex_;
-  CondVar rung_;
-  bool rang_ INTERLOCK_GUARDED_BY(mutex_) = false;
   bool ending_ INTERLOCK_GUARDED_BY(mutex_) = false;
   std::set<WaitingCall*> calls_ INTERLOCK_GUARDED_BY(mutex_);
   std::map<std::string, int64_t> revisions_;  // of the thread alone
+  Bell bell_;
   std::unique_ptr<store::Listening> listening_;
   std::thread thread_;
 };
