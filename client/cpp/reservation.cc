@@ -62,14 +62,18 @@ absl::Status GiveBack(Calls& calls, const Clock& clock, const Lease& lease, Repe
   return CallRepeated(calls, clock, repeating, "Reservations.ReleaseReservation", request, reply);
 }
 
-Lease LeaseOf(const v1::Reservation& granted, nanoseconds sent) {
+Lease LeaseOf(const v1::Reservation& granted, const v1::ReserveIntervalRequest& asked,
+              nanoseconds sent) {
   Lease lease;
   lease.reservation_id = granted.reservation_id();
   lease.fencing_token = granted.fencing_token();
   lease.sent = sent;
   lease.remaining = FromProto(granted.remaining());
-  // What is left of a fresh grant is its length, where a server does not say it.
-  lease.ttl = granted.has_ttl() ? FromProto(granted.ttl()) : lease.remaining;
+  // Where a server does not say its length, that is what was asked for; else what is left of
+  // a fresh grant, though that is a moment less: a renewal may then be below a limit.
+  lease.ttl = granted.has_ttl() ? FromProto(granted.ttl())
+              : asked.has_ttl() ? FromProto(asked.ttl())
+                                : lease.remaining;
   return lease;
 }
 
@@ -86,7 +90,7 @@ absl::StatusOr<std::unique_ptr<Reservation>> Reservation::Take(Calls& calls, con
                    grant, request.has_wait() ? request.mutable_wait() : nullptr);
   if (!status.ok()) return status;
   if (grant.reservation().reservation_id().empty()) return AllHeld(grant);
-  Lease lease = LeaseOf(grant.reservation(), sent);
+  Lease lease = LeaseOf(grant.reservation(), request, sent);
   if (CountsFromTooEarly(lease, clock.Monotonic())) {
     const absl::Status renewed = CountAnew(calls, clock, lease, options.repeating);
     if (!renewed.ok()) {

@@ -292,6 +292,31 @@ TEST(Reservation, TakesWhatIsLeftForTheLengthWhereAServerDoesNotSayIt) {
   EXPECT_EQ((*lease)->left(), absl::Seconds(49));
 }
 
+TEST(Reservation, IsRenewedForWhatWasAskedWhereAServerDoesNotSayIt) {
+  FakeCalls calls;
+  FakeClock clock;
+  Grant(calls, std::chrono::seconds(60));
+  calls.On<v1::ReserveIntervalRequest, v1::ReserveIntervalResponse>(
+      kReserve, [&](const auto&, auto& reply) {
+        clock.Advance(absl::Seconds(30));
+        reply.mutable_reservation()->set_reservation_id("r-1");
+        reply.mutable_reservation()->set_fencing_token(7);
+        reply.mutable_reservation()->mutable_remaining()->set_seconds(59);
+        return absl::OkStatus();
+      });
+  int64_t asked = 0;
+  calls.On<v1::RenewReservationRequest, v1::RenewReservationResponse>(
+      kRenew, [&](const auto& request, auto& reply) {
+        asked = request.ttl().seconds();
+        reply.mutable_reservation()->mutable_remaining()->set_seconds(60);
+        return absl::OkStatus();
+      });
+  v1::ReserveIntervalRequest request;
+  request.mutable_ttl()->set_seconds(60);
+  ASSERT_TRUE(Reservation::Take(calls, clock, request, {}).ok());
+  EXPECT_EQ(asked, 60);
+}
+
 TEST(Reservation, RenewsInTheBackgroundAndTellsItsOwnerOfTheLoss) {
   FakeCalls calls;
   const SystemClock clock;
