@@ -98,6 +98,8 @@ void FillDefaults(config::v1::ServerConfig& config) {
   FillBackfills(*config.mutable_backfills());
   auto& verification = *config.mutable_verification();
   if (!verification.has_grace()) Set(verification.mutable_grace(), kHour);
+  if (!verification.has_sweep_interval()) Set(verification.mutable_sweep_interval(), 15 * kMinute);
+  if (verification.sweep_requests_per_second() == 0) verification.set_sweep_requests_per_second(5);
   FillDrops(*config.mutable_drops());
   FillStreams(*config.mutable_streams());
   FillLog(*config.mutable_log());

@@ -172,7 +172,7 @@ void CheckDruid(const config::v1::ServerConfig& config, const Place& root) {
   if (set.max_reply_bytes() < 0) druid.Fault("max_reply_bytes", "must be above 0");
 }
 
-// Every duration must be above 0, wherever it stands.
+// No duration may be below 0, wherever it stands, but for the one that says so.
 void CheckDurations(const Message& message, const Place& place) {
   const auto* reflection = message.GetReflection();
   std::vector<const FieldDescriptor*> fields;
@@ -181,6 +181,7 @@ void CheckDurations(const Message& message, const Place& place) {
     if (field->is_repeated() || field->type() != FieldDescriptor::TYPE_MESSAGE) continue;
     const Message& child = reflection->GetMessage(message, field);
     if (const auto* duration = dynamic_cast<const google::protobuf::Duration*>(&child)) {
+      if (field->name() == "sweep_interval") continue;  // negative: no sweeper
       if (ToAbsl(*duration) < absl::ZeroDuration()) place.Fault(field->name(), "is below 0");
     } else {
       CheckDurations(child, place.Into(field->name()));
@@ -262,14 +263,23 @@ void CheckDrops(const config::v1::ServerConfig& config, const Place& root) {
   if (set.max_segments_per_kill() < 0) drops.Fault("max_segments_per_kill", "is below 0");
 }
 
+void CheckVerification(const config::v1::ServerConfig& config, const Place& root) {
+  const auto& set = config.verification();
+  const Place verification = root.Into("verification");
+  if (set.sweep_requests_per_second() < 0) {
+    verification.Fault("sweep_requests_per_second",
+                       "is below 0; to have no sweeper set sweep_interval to a negative one");
+  }
+  const absl::Duration every = ToAbsl(set.sweep_interval());
+  if (set.has_sweep_interval() && every >= absl::ZeroDuration() && every < absl::Seconds(1)) {
+    verification.Fault("sweep_interval", "is below a second");
+  }
+}
+
 void CheckNotBuilt(const Place& root) {
   root.NotBuilt("access");
   const Place backfills = root.Into("backfills");
   for (const char* field : {"max_pause", "retire"}) backfills.NotBuilt(field);
-  const Place verification = root.Into("verification");
-  for (const char* field : {"sweep_interval", "sweep_datasources", "sweep_requests_per_second"}) {
-    verification.NotBuilt(field);
-  }
   const Place retention = root.Into("retention");
   retention.NotBuilt("history");
 }
@@ -291,6 +301,7 @@ void ApplyRules(const config::v1::ServerConfig& config, const TextFormat::ParseI
   CheckLimits(config, root);
   CheckBackfills(config, root);
   CheckDrops(config, root);
+  CheckVerification(config, root);
   CheckDurations(config, root);
   CheckNotBuilt(root);
 }

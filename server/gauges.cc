@@ -1,9 +1,13 @@
 #include "server/gauges.h"
 
+#include <algorithm>
+
 #include "lib/backfill/counts.h"
 #include "lib/drop/counts.h"
 #include "lib/guard/rows.h"
 #include "lib/lease/counts.h"
+#include "lib/sweep/findings.h"
+#include "lib/sweep/swept.h"
 
 namespace interlock::server {
 
@@ -93,6 +97,36 @@ absl::Status Gauges::ReadStore(store::Transaction& tx) {
   }
   for (const auto& c : *orphans) {
     refill.Set(orphan_segments_, {{"datasource", c.datasource}}, c.count);
+  }
+  return ReadSweeps(tx, refill);
+}
+
+absl::Status Gauges::ReadSweeps(store::Transaction& tx, Refill& refill) {
+  auto swept = sweep::ListSwept(tx, "");
+  if (!swept.ok()) return swept.status();
+  auto counts = sweep::CountOpen(tx);
+  if (!counts.ok()) return counts.status();
+  const auto seconds = [&](Instant since) {
+    return absl::ToInt64Seconds(std::max(tx.now() - since, absl::ZeroDuration()));
+  };
+  for (const auto& one : *swept) {
+    const prometheus::Labels labels = {{"datasource", one.datasource}};
+    refill.Set(metrics_.sweep_age_seconds, labels, seconds(one.since()));
+    refill.Set(metrics_.unavailable_segments, labels, one.unavailable);
+    // 0 is an answer: a series that is not there looks like one that nobody reports.
+    refill.Set(metrics_.double_version_intervals, labels, 0);
+    refill.Set(metrics_.duplicate_row_partitions, labels, 0);
+  }
+  for (const auto& count : *counts) {
+    const prometheus::Labels labels = {{"datasource", count.datasource}};
+    const prometheus::Labels by_kind = {{"datasource", count.datasource}, {"kind", count.verdict}};
+    refill.Set(metrics_.findings, by_kind, count.open);
+    refill.Set(metrics_.finding_age_seconds, by_kind, seconds(count.oldest));
+    if (count.verdict == "DOUBLE_VERSION") {
+      refill.Set(metrics_.double_version_intervals, labels, count.open);
+    } else if (count.verdict == "DUPLICATE_ROWS") {
+      refill.Set(metrics_.duplicate_row_partitions, labels, count.open);
+    }
   }
   return absl::OkStatus();
 }

@@ -31,6 +31,8 @@ class Gauges {
   class Refill;
 
   absl::Status ReadStore(store::Transaction& tx);
+  // What the sweeper and verifications have found and not found mended.
+  absl::Status ReadSweeps(store::Transaction& tx, Refill& refill);
   absl::Status ReadStreams(store::Transaction& tx, Refill& refill);
   void AskDruid();
 

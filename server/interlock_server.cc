@@ -38,6 +38,8 @@
 #include "server/drops_service.h"
 #include "server/druid_options.h"
 #include "server/executor.h"
+#include "server/explain_call.h"
+#include "server/findings_service.h"
 #include "server/gauges.h"
 #include "server/grpc_listener.h"
 #include "server/ingestion_coordinator.h"
@@ -50,12 +52,11 @@
 #include "server/seal_obstacle.h"
 #include "server/seal_upkeep.h"
 #include "server/seals_service.h"
-#include "server/seen_faults.h"
 #include "server/server_service.h"
 #include "server/store_opening.h"
 #include "server/streaming.h"
 #include "server/submit_call.h"
-#include "server/unbuilt_services.h"
+#include "server/sweeping.h"
 #include "server/verify_call.h"
 #include "server/waiting_line.h"
 
@@ -115,6 +116,7 @@ class InterlockServer::Parts {
     reservation_watcher_->End();
     waiting_line_->End();
     grpc_->Drain(absl::ToChronoMilliseconds(FromProto(config_.listen().drain_timeout())));
+    if (sweeping_) sweeping_->Stop();
     loop_->Stop();
     lease_housekeeper_->Stop();
     jumps_.TellTo(nullptr);  // the executor goes before the store does
@@ -172,6 +174,8 @@ class InterlockServer::Parts {
     access_ = options->access;
     auto transport = std::make_shared<druid::CurlTransport>(
         druid::CurlTransportOptions{options->ca_file, options->connect_deadline});
+    druid_options_ = *options;
+    transport_ = transport;
     cluster_ = std::make_unique<druid::Cluster>(*std::move(options), std::move(transport));
     return absl::OkStatus();
   }
@@ -196,8 +200,21 @@ class InterlockServer::Parts {
     streaming_ = std::make_unique<Streaming>(Streaming::World{*store_, *cluster_, executor_},
                                              config_, LeaseLimits(config_));
     if (auto status = streaming_->Start(*store_, *loop_); !status.ok()) return status;
+    if (auto status = StartSweeper(); !status.ok()) return status;
     loop_->Start();
     return absl::OkStatus();
+  }
+
+  // Negative: no sweeper.
+  absl::Status StartSweeper() {
+    if (FromProto(config_.verification().sweep_interval()) < absl::ZeroDuration()) {
+      return absl::OkStatus();
+    }
+    druid::ClusterOptions options = druid_options_;
+    options.access = druid::Access::kObserve;
+    sweeping_ = std::make_unique<Sweeping>(Sweeping::World{*store_, *drops_, clock_, metrics_},
+                                           config_.verification(), std::move(options), transport_);
+    return sweeping_->Start();
   }
 
   absl::Status StartSeals() {
@@ -254,10 +271,12 @@ class InterlockServer::Parts {
     own.on_kill_failure = [this](const drop::Drop& drop, const std::string& reason) {
       metrics_.kill_failures.Add({{"datasource", drop.datasource}, {"reason", reason}}).Increment();
       Log(LogLevel::kWarning, "a kill task failed", {{"drop_id", drop.id}, {"reason", reason}});
+      if (sweeping_) sweeping_->NoteKillFailure(drop, reason);
     };
-    own.on_foreign_change = [](const drop::Drop& drop, const std::string& reason) {
+    own.on_foreign_change = [this](const drop::Drop& drop, const std::string& reason) {
       Log(LogLevel::kWarning, "somebody else changed segments of a drop",
           {{"drop_id", drop.id}, {"reason", reason}});
+      if (sweeping_) sweeping_->NoteForeignChange(drop, reason);
     };
     drops_ = std::make_unique<drop::Drops>(*store_, *cluster_, clock_, options,
                                            [this] { loop_->Wake(); });
@@ -295,7 +314,7 @@ class InterlockServer::Parts {
         std::make_unique<ReserveIntervalCall>(*store_, metrics_, *waiting_line_, limits, ttl);
     const VerifySettings verify{FromProto(config_.verification().grace()),
                                 config_.limits().max_partitions_per_call()};
-    verify_ = std::make_unique<VerifyCall>(*store_, *cluster_, executor_, seen_, verify);
+    verify_ = std::make_unique<VerifyCall>(*store_, *cluster_, executor_, verify);
     correction_call_ = std::make_unique<CorrectionCall>(*backfills_, *corrections_, *seal_upkeep_);
     submit_ = std::make_unique<SubmitCall>(*backfills_, *correction_call_, executor_,
                                            config_.limits().max_spec_bytes());
@@ -313,7 +332,10 @@ class InterlockServer::Parts {
     server_service_ = std::make_unique<ServerService>(config_, *store_, *cluster_, *doctor_,
                                                       executor_, [this] { return Ready(); });
     audit_service_ = std::make_unique<AuditService>(*store_, executor_);
-    std::vector<grpc::Service*> services = unbuilt_.All();
+    explain_ = std::make_unique<ExplainCall>(*store_, *cluster_, *backfills_, *drops_, executor_,
+                                             verify);
+    findings_service_ = std::make_unique<FindingsService>(*store_, *explain_, executor_);
+    std::vector<grpc::Service*> services = {findings_service_.get()};
     services.push_back(audit_service_.get());
     seals_service_ = std::make_unique<SealsService>(SealsService::World{
         *store_, *cluster_, *seals_, *corrections_, executor_,
@@ -357,6 +379,8 @@ class InterlockServer::Parts {
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<simulator::Simulator> simulator_;
   std::unique_ptr<druid::Cluster> cluster_;
+  druid::ClusterOptions druid_options_;
+  std::shared_ptr<druid::HttpTransport> transport_;
   druid::Access access_ = druid::Access::kObserve;
   // The loop's handlers use the workers, and the workers what stands above them: members
   // go in the other order.
@@ -373,9 +397,9 @@ class InterlockServer::Parts {
   std::unique_ptr<seal::Seals> seals_;
   std::unique_ptr<seal::Corrections> corrections_;
   std::unique_ptr<SealUpkeep> seal_upkeep_;
+  std::unique_ptr<Sweeping> sweeping_;
   std::unique_ptr<work::Loop> loop_;
   std::unique_ptr<BackfillWatcher> watcher_;
-  SeenFaults seen_{metrics_};
   std::unique_ptr<Gauges> gauges_;
   Executor executor_{kThreads};
   std::unique_ptr<WaitingLine> waiting_line_;
@@ -383,6 +407,7 @@ class InterlockServer::Parts {
   std::unique_ptr<LeaseHousekeeper> lease_housekeeper_;
   std::unique_ptr<ReserveIntervalCall> reserve_;
   std::unique_ptr<VerifyCall> verify_;
+  std::unique_ptr<ExplainCall> explain_;
   std::unique_ptr<CorrectionCall> correction_call_;
   std::unique_ptr<SubmitCall> submit_;
   std::unique_ptr<BackfillsService> backfills_service_;
@@ -395,7 +420,7 @@ class InterlockServer::Parts {
   std::unique_ptr<ReservationsService> reservations_service_;
   std::unique_ptr<AuditService> audit_service_;
   std::unique_ptr<SealsService> seals_service_;
-  UnbuiltServices unbuilt_;
+  std::unique_ptr<FindingsService> findings_service_;
   std::unique_ptr<GrpcListener> grpc_;
   std::unique_ptr<AdminServer> admin_;
 };

@@ -46,6 +46,17 @@ Metrics::Metrics(std::shared_ptr<prometheus::Registry> registry)
           "Intervals in which queries, or used segments past their grace, show two versions")),
       duplicate_row_partitions(GaugeFamily(*registry, "duplicate_row_partitions",
                                            "Partitions whose rows are there twice")),
+      unavailable_segments(GaugeFamily(*registry, "unavailable_segments",
+                                       "Used, visible segments that nobody serves")),
+      sweep_age_seconds(GaugeFamily(*registry, "sweep_age_seconds",
+                                    "Time since all of a datasource was last looked at")),
+      findings(GaugeFamily(*registry, "findings", "Open findings by verdict or kind")),
+      finding_age_seconds(
+          GaugeFamily(*registry, "finding_age_seconds", "Age of the oldest open finding")),
+      foreign_writes(CounterFamily(*registry, "foreign_writes_total",
+                                   "Writes of others that were found in reserved or proven time")),
+      foreign_drops(CounterFamily(*registry, "foreign_drops_total",
+                                  "Drops that somebody else interfered with")),
       reservations(GaugeFamily(*registry, "reservations", "Reservations that block others")),
       backfill_partitions(
           GaugeFamily(*registry, "backfill_partitions", "Partitions of backfills by state")),

@@ -24,6 +24,12 @@ class Metrics {
   // Gauges that are read when scraped are set by their owners just before.
   prometheus::Family<prometheus::Gauge>& double_version_intervals;
   prometheus::Family<prometheus::Gauge>& duplicate_row_partitions;
+  prometheus::Family<prometheus::Gauge>& unavailable_segments;       // datasource
+  prometheus::Family<prometheus::Gauge>& sweep_age_seconds;          // datasource
+  prometheus::Family<prometheus::Gauge>& findings;                   // datasource, kind
+  prometheus::Family<prometheus::Gauge>& finding_age_seconds;        // datasource, kind
+  prometheus::Family<prometheus::Counter>& foreign_writes;           // datasource
+  prometheus::Family<prometheus::Counter>& foreign_drops;            // datasource
   prometheus::Family<prometheus::Gauge>& reservations;               // datasource, mode, state
   prometheus::Family<prometheus::Gauge>& backfill_partitions;        // datasource, state
   prometheus::Family<prometheus::Gauge>& drops;                      // datasource, state

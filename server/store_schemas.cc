@@ -7,6 +7,7 @@
 #include "lib/lease/reservations.h"
 #include "lib/seal/rows.h"
 #include "lib/store/sqlite.h"
+#include "lib/sweep/findings.h"
 #include "lib/work/steps.h"
 #include "server/store_opening.h"
 
@@ -14,7 +15,7 @@ namespace interlock::server {
 
 std::vector<store::Schema> StoreSchemas() {
   return {audit::AuditSchema(),       work::WorkSchema(),   lease::LeaseSchema(),
-          backfill::BackfillSchema(), guard::GuardSchema(), drop::DropSchema(),
+          backfill::BackfillSchema(), guard::GuardSchema(), drop::DropSchema(), sweep::SweepSchema(),
           seal::SealSchema()};
 }
 

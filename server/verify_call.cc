@@ -2,18 +2,17 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "lib/druid/observation.h"
 #include "lib/lease/reservations.h"
+#include "lib/sweep/look.h"
+#include "lib/sweep/sweeper.h"
 #include "lib/time/interval_set.h"
-#include "lib/time/status_reason.h"
-#include "lib/verify/calendar.h"
-#include "lib/verify/neighbours.h"
 #include "lib/verify/partition.h"
 #include "server/conversions/time.h"
 #include "server/conversions/verdict.h"
@@ -43,16 +42,28 @@ struct Question {
 
 // What one look at one interval gave.
 struct Look {
-  std::optional<Granularity> calendar;
-  druid::Timeline timeline = druid::Timeline::Of({});
-  std::vector<verify::PartitionVerdict> verdicts;
-  std::string neighbours;
+  sweep::Look of;
+  // Segments of a partition that are not loaded yet, where that was read.
+  std::map<Interval, int64_t> unloaded;
 };
 
+// What is visible is loaded but for what Druid counts as not available; of two versions it
+// does not say which.
+void SetLoaded(int64_t unloaded, v1::PartitionVerdict* proto) {
+  int visible = 0;
+  for (const auto& version : proto->versions()) {
+    if (version.standing() == v1::SegmentVersion::VISIBLE) ++visible;
+  }
+  if (visible > 1 && unloaded > 0) return;
+  for (auto& version : *proto->mutable_versions()) {
+    if (version.standing() != v1::SegmentVersion::VISIBLE) continue;
+    version.set_loaded_count(
+        static_cast<int32_t>(std::max<int64_t>(0, version.segment_count() - unloaded)));
+  }
+}
+
 absl::Status CheckBuilt(const v1::VerifySingleVersionRequest& request) {
-  if (request.level() == v1::Proof::RETIRED) return FieldNotBuilt("level");
   if (!request.backfill_id().empty()) return FieldNotBuilt("backfill_id");
-  if (request.include_unused()) return FieldNotBuilt("include_unused");
   if (request.expect().sums_size() > 0) return FieldNotBuilt("expect/sums");
   if (!request.expect().same_as_datasource().empty())
     return FieldNotBuilt("expect/same_as_datasource");
@@ -73,6 +84,7 @@ absl::StatusOr<Question> QuestionOf(const v1::VerifySingleVersionRequest& reques
   question.datasource = request.datasource();
   question.intervals = Condense(read->intervals);
   if (request.level() == v1::Proof::VISIBLE) question.level = verify::Level::kVisible;
+  if (request.level() == v1::Proof::RETIRED) question.level = verify::Level::kRetired;
   question.count_metric = request.expect().count_metric();
   if (request.expect().has_rows()) question.rows = request.expect().rows();
   for (const auto& part : request.expect().partitions()) {
@@ -93,53 +105,77 @@ std::optional<int64_t> ExpectedRows(const Question& question, const Interval& pa
   return std::nullopt;
 }
 
-Interval Surroundings(const Interval& interval, const std::optional<Granularity>& calendar) {
-  if (!calendar) return interval;
-  const Interval wide = calendar->Widen(interval);
-  const Interval before = calendar->Bucket(wide.start() - absl::Milliseconds(1));
-  const Interval after = calendar->Bucket(wide.end());
-  return *Interval::Of(before.start(), after.end());
+// Partitions that are asked about one by one where something is not loaded.
+constexpr size_t kMaxLoadLooks = 100;
+
+void CountUnloaded(druid::Cluster& cluster, const Question& question, Look* look) {
+  for (const auto& verdict : look->of.verdicts) {
+    const Interval& partition = verdict.partition;
+    if (look->of.unavailable == 0) {
+      look->unloaded[partition] = 0;
+    } else if (look->of.verdicts.size() <= kMaxLoadLooks) {
+      const auto answer = cluster.GetLoadStatus(question.datasource, partition, false);
+      if (answer.done()) look->unloaded[partition] = answer.value().unavailable_segments;
+    }
+  }
 }
 
 // One look. An answer of Druid's that says nothing becomes UNDETERMINED, never a verdict.
 absl::StatusOr<Look> LookAt(druid::Cluster& cluster, const Question& question,
                             const Interval& interval, Instant now) {
-  Look look;
-  const auto unknown = [&](const std::string& why) {
-    look.verdicts = {verify::NothingKnown(interval, why)};
-    return look;
+  sweep::LookQuestion ask;
+  ask.datasource = question.datasource;
+  ask.interval = interval;
+  ask.level = question.level;
+  ask.count_metric = question.count_metric;
+  ask.expected_rows = [&](const Interval& partition, size_t of) {
+    return ExpectedRows(question, partition, of);
   };
-  auto used = cluster.ListUsedSegments(question.datasource, {interval});
-  if (!used.done()) return unknown(used.text());
-  const auto first = druid::Timeline::Of(std::move(used.value()));
-  look.calendar = verify::CalendarOf(first, interval);
-  auto partitions = verify::PartitionsOf(first, interval, look.calendar, question.max_partitions);
-  if (!partitions.ok()) return partitions.status();
-  druid::ObserveRequest observe{
-      question.datasource, interval, Surroundings(interval, look.calendar), *partitions, {}, true};
-  if (!question.count_metric.empty()) observe.metrics = {question.count_metric};
-  auto snapshot = druid::Observe(cluster, observe, now);
-  if (!snapshot.done()) return unknown(snapshot.text());
-  look.timeline = druid::Timeline::Of(snapshot.value().used);
-  for (const auto& partition : *partitions) {
-    verify::PartitionQuestion ask;
-    ask.partition = partition;
-    ask.level = question.level;
-    ask.count_metric = question.count_metric;
-    ask.expected_rows = ExpectedRows(question, partition, partitions->size());
-    ask.expected_from = "the caller";
-    ask.now = now;
-    ask.not_before = question.not_before;
-    ask.grace = question.grace;
-    look.verdicts.push_back(verify::VerifyPartition(look.timeline, snapshot.value(), ask));
-  }
-  if (look.calendar) {
-    look.neighbours =
-        verify::VisibleSetOf(
-            look.timeline, verify::NeighboursOf({interval}, *look.calendar, snapshot.value().used))
-            .digest;
-  }
+  ask.now = now;
+  ask.not_before = question.not_before;
+  ask.grace = question.grace;
+  ask.max_partitions = question.max_partitions;
+  auto of = sweep::LookAt(cluster, ask);
+  if (!of.ok()) return of.status();
+  Look look{*std::move(of), {}};
+  if (look.of.no_answer.empty()) CountUnloaded(cluster, question, &look);
   return look;
+}
+
+// What it saw opens findings, and closes them.
+absl::Status Keep(store::Store& store, const Question& question, const Interval& interval,
+                  const Look& look) {
+  sweep::Scope scope = sweep::ScopeOf(question.datasource, interval, look.of);
+  for (const auto& verdict : look.of.verdicts) {
+    const bool told = ExpectedRows(question, verdict.partition, look.of.verdicts.size()) &&
+                      verdict.rows &&
+                      !verify::Has(verdict.findings, verify::Verdict::kUndetermined);
+    if (told) scope.compared.insert(verdict.partition);
+  }
+  const auto observed = sweep::ToKeep(look.of);
+  return store.Write(
+      [&](store::Transaction& tx) { return sweep::Record(tx, scope, observed).status(); });
+}
+
+// Of all partitions that are told, the unused versions too.
+void TellUnused(druid::Cluster& cluster, const v1::VerifySingleVersionRequest& request,
+                const Question& question, v1::VerifySingleVersionResponse& response) {
+  std::vector<druid::UnusedSegment> unused;
+  for (const auto& interval : question.intervals) {
+    auto listed = cluster.ListUnusedSegments(question.datasource, interval);
+    if (!listed.done()) {
+      auto* notice = response.add_notices();
+      notice->set_reason("UNUSED_NOT_TOLD");
+      notice->set_message(listed.text());
+      return;
+    }
+    for (auto& one : listed.value()) unused.push_back(std::move(one));
+  }
+  for (auto& partition : *response.mutable_partitions()) {
+    const auto within = Interval::Parse(partition.partition());
+    if (!within.ok()) continue;
+    AddUnused(unused, *within, request.include_segment_ids(), partition.mutable_versions());
+  }
 }
 
 // The rows of all partitions together against what the caller expects of all.
@@ -149,16 +185,14 @@ void CompareTotal(const Question& question, const std::vector<Look>& looks,
   int64_t total = 0;
   bool known = true;
   for (const auto& look : looks) {
-    for (const auto& verdict : look.verdicts) {
+    for (const auto& verdict : look.of.verdicts) {
       known = known && verdict.rows.has_value();
       total += verdict.rows.value_or(0);
     }
   }
   auto* check = response.add_rows();
   check->set_source(v1::RowCheck::CALLER);
-  check->set_measure(question.count_metric.empty()
-                         ? "COUNT(*)"
-                         : absl::StrCat("SUM(", question.count_metric, ")"));
+  check->set_measure(question.count_metric.empty() ? "rows" : question.count_metric);
   check->mutable_expected()->set_metric(question.count_metric);
   check->mutable_expected()->set_long_value(*question.rows);
   if (!known) return check->set_result(v1::RowCheck::UNKNOWN);
@@ -183,23 +217,28 @@ void Tell(const v1::VerifySingleVersionRequest& request, const Question& questio
   response.set_partition_count(0);
   response.set_good_count(0);
   for (const auto& look : looks) {
-    for (const auto& verdict : look.verdicts) {
+    for (const auto& verdict : look.of.verdicts) {
       response.set_partition_count(response.partition_count() + 1);
       if (verdict.good()) response.set_good_count(response.good_count() + 1);
       for (const auto& finding : verdict.findings) {
+        if (finding.score < verify::kTellingScore) continue;  // a weak sign is no verdict
         response.set_verdict(Worse(response.verdict(), ToProto(finding.verdict)));
       }
       if (request.only_faults() && verdict.good()) continue;
-      ToProto(verdict, look.timeline, request.include_segment_ids(), response.add_partitions());
+      auto* partition = response.add_partitions();
+      ToProto(verdict, look.of.timeline, request.include_segment_ids(), partition);
+      const auto unloaded = look.unloaded.find(verdict.partition);
+      if (unloaded != look.unloaded.end()) SetLoaded(unloaded->second, partition);
     }
-    if (look.calendar) ToProto(*look.calendar, response.mutable_granularity());
-    response.set_neighbours(look.neighbours);
+    if (look.of.calendar) ToProto(*look.of.calendar, response.mutable_granularity());
+    response.set_neighbours(look.of.neighbours);
   }
   response.set_good(response.good_count() == response.partition_count());
   CompareTotal(question, looks, response);
   if (response.good()) {
-    response.set_level(question.level == verify::Level::kVisible ? v1::Proof::VISIBLE
-                                                                 : v1::Proof::SERVED);
+    response.set_level(question.level == verify::Level::kVisible  ? v1::Proof::VISIBLE
+                       : question.level == verify::Level::kServed ? v1::Proof::SERVED
+                                                                  : v1::Proof::RETIRED);
   }
   ToProto(taken, response.mutable_snapshot_time());
 }
@@ -207,8 +246,8 @@ void Tell(const v1::VerifySingleVersionRequest& request, const Question& questio
 }  // namespace
 
 VerifyCall::VerifyCall(store::Store& store, druid::Cluster& cluster, Executor& executor,
-                       SeenFaults& seen, VerifySettings settings)
-    : store_(store), cluster_(cluster), executor_(executor), seen_(seen), settings_(settings) {}
+                       VerifySettings settings)
+    : store_(store), cluster_(cluster), executor_(executor), settings_(settings) {}
 
 grpc::ServerUnaryReactor* VerifyCall::Call(grpc::CallbackServerContext* context,
                                            const v1::VerifySingleVersionRequest* request,
@@ -240,7 +279,8 @@ absl::Status VerifyCall::Verify(const grpc::CallbackServerContext& context,
       }
       auto look = LookAt(cluster_, *question, interval, now);
       if (!look.ok()) return look.status();
-      seen_.Saw(question->datasource, look->verdicts);
+      // A store that can't be written shows as store_up; what was seen is told all the same.
+      Keep(store_, *question, interval, *look).IgnoreError();
       looks.push_back(*std::move(look));
     }
     Tell(request, *question, looks, now, response);
@@ -248,6 +288,7 @@ absl::Status VerifyCall::Verify(const grpc::CallbackServerContext& context,
     if (context.IsCancelled()) return absl::CancelledError("the caller has gone");
     std::this_thread::sleep_for(kLookAgain);
   }
+  if (request.include_unused()) TellUnused(cluster_, request, *question, response);
   return absl::OkStatus();
 }
 

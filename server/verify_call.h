@@ -1,4 +1,5 @@
-// IngestionCoordinator.VerifySingleVersion: looks at Druid, judges, tells.
+// IngestionCoordinator.VerifySingleVersion: looks at Druid, judges, tells; what it saw opens
+// and closes findings as a sweep's look does.
 #pragma once
 
 #include <memory>
@@ -9,7 +10,6 @@
 #include "lib/druid/cluster.h"
 #include "lib/store/store.h"
 #include "server/executor.h"
-#include "server/seen_faults.h"
 
 namespace interlock::server {
 
@@ -21,7 +21,7 @@ struct VerifySettings {
 class VerifyCall {
  public:
   // All references must outlive it.
-  VerifyCall(store::Store& store, druid::Cluster& cluster, Executor& executor, SeenFaults& seen,
+  VerifyCall(store::Store& store, druid::Cluster& cluster, Executor& executor,
              VerifySettings settings);
 
   grpc::ServerUnaryReactor* Call(grpc::CallbackServerContext* context,
@@ -36,7 +36,6 @@ class VerifyCall {
   store::Store& store_;
   druid::Cluster& cluster_;
   Executor& executor_;
-  SeenFaults& seen_;
   const VerifySettings settings_;
 };
 

@@ -110,6 +110,19 @@ void AddVersions(const druid::Timeline& timeline, const Interval& interval, bool
   }
 }
 
+void AddUnused(const std::vector<druid::UnusedSegment>& unused, const Interval& interval, bool ids,
+               google::protobuf::RepeatedPtrField<v1::SegmentVersion>* versions) {
+  std::map<Chunk, std::vector<const druid::Segment*>> chunks;
+  for (const auto& row : unused) {
+    const druid::Segment& segment = row.segment;
+    if (!segment.interval.Overlaps(interval)) continue;
+    chunks[Chunk(segment.interval, segment.version)].push_back(&segment);
+  }
+  for (const auto& [chunk, segments] : chunks) {
+    Version(chunk.first, chunk.second, v1::SegmentVersion::UNUSED, segments, ids, versions);
+  }
+}
+
 v1::Verdict::Kind Worse(v1::Verdict::Kind one, v1::Verdict::Kind other) {
   return Badness(one) >= Badness(other) ? one : other;
 }

@@ -1,6 +1,8 @@
 // Verdicts between lib/verify and the wire.
 #pragma once
 
+#include <vector>
+
 #include "interlock/v1/proof.pb.h"
 #include "interlock/v1/verdict.pb.h"
 #include "lib/druid/timeline.h"
@@ -19,6 +21,10 @@ void ToProto(const verify::PartitionVerdict& verdict, const druid::Timeline& tim
 // What queries see and what they don't, of one interval.
 void AddVersions(const druid::Timeline& timeline, const Interval& interval, bool ids,
                  google::protobuf::RepeatedPtrField<v1::SegmentVersion>* versions);
+
+// What is marked unused of one interval.
+void AddUnused(const std::vector<druid::UnusedSegment>& unused, const Interval& interval, bool ids,
+               google::protobuf::RepeatedPtrField<v1::SegmentVersion>* versions);
 
 // The worst of two kinds; UNDETERMINED is worse than what is good, and better than what is
 // known to be bad.

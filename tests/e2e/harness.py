@@ -148,6 +148,7 @@ drops {{
   floor {{ seconds: 3600 }}
   settle_time {{ nanos: 200000000 }}
 }}
+verification {{ {verification} }}
 log {{ level: LEVEL_DEBUG }}
 """
 
@@ -155,7 +156,8 @@ log {{ level: LEVEL_DEBUG }}
 class Interlockd:
     """interlockd as a process, with a folder that outlives it."""
 
-    def __init__(self, folder, druid, access="MANAGE", backfills="", druid_settings=""):
+    def __init__(self, folder, druid, access="MANAGE", backfills="", druid_settings="",
+                 verification="sweep_interval { seconds: -1 }"):
         self.folder = folder
         self.store = folder / "interlock.db"
         self.config = folder / "interlockd.textproto"
@@ -165,7 +167,7 @@ class Interlockd:
                      "overlord": getattr(druid, "overlord", None) or druid.address,
                      "broker": getattr(druid, "broker", None) or druid.address}
         self.settings = dict(addresses, store=self.store, access=access, backfills=backfills,
-                             druid=druid_settings)
+                             druid=druid_settings, verification=verification)
 
     def start(self):
         self.config.write_text(CONFIG.format(port=self.port, admin=self.admin, **self.settings))
