@@ -40,8 +40,9 @@ std::vector<char*> Pointers(const std::vector<std::string>& texts) {
 
 // Between fork and exec: only what a signal handler may do.
 [[noreturn]] void Become(char* const* command, char* const* environment, pid_t parent,
-                         bool take_terminal, int error_pipe) {
+                         bool take_terminal, int error_pipe, const Lifeline& lifeline) {
   setpgid(0, 0);
+  lifeline.GuardOwnGroup();
   if (take_terminal) {
     std::signal(SIGTTOU, SIG_IGN);  // or giving the terminal to ourselves would stop us
     tcsetpgrp(STDIN_FILENO, getpid());
@@ -58,9 +59,7 @@ std::vector<char*> Pointers(const std::vector<std::string>& texts) {
 }  // namespace
 
 CommandProcess::CommandProcess(std::unique_ptr<Lifeline> lifeline, pid_t pid, bool has_terminal)
-    : lifeline_(std::move(lifeline)), pid_(pid), has_terminal_(has_terminal) {
-  lifeline_->Guard(pid_);
-}
+    : lifeline_(std::move(lifeline)), pid_(pid), has_terminal_(has_terminal) {}
 
 CommandProcess::~CommandProcess() { TakeTerminalBack(); }
 
@@ -75,7 +74,7 @@ absl::StatusOr<std::unique_ptr<CommandProcess>> CommandProcess::Start(
   if (pipe2(pipe_ends, O_CLOEXEC) != 0) return absl::NotFoundError("no pipe to be had");
   auto lifeline = std::make_unique<Lifeline>();
   const pid_t pid = fork();
-  if (pid == 0) Become(words.data(), entries.data(), parent, terminal, pipe_ends[1]);
+  if (pid == 0) Become(words.data(), entries.data(), parent, terminal, pipe_ends[1], *lifeline);
   close(pipe_ends[1]);
   if (pid > 0) setpgid(pid, pid);  // whoever of the two comes first
   int error = pid < 0 ? errno : 0;

@@ -71,8 +71,8 @@ Lifeline::~Lifeline() {
   }
 }
 
-void Lifeline::Guard(pid_t group) {
-  if (guard_ > 0) Tell(end_, group);
+void Lifeline::GuardOwnGroup() const {
+  if (guard_ > 0) Tell(end_, getpgrp());
 }
 
 }  // namespace interlock::cli

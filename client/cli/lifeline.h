@@ -18,7 +18,9 @@ class Lifeline {
   Lifeline(const Lifeline&) = delete;
   Lifeline& operator=(const Lifeline&) = delete;
 
-  void Guard(pid_t group);
+  // The group of the process that calls it. Between fork and exec too, where it belongs:
+  // there must be no moment in which the command runs and is not guarded.
+  void GuardOwnGroup() const;
 
  private:
   int end_ = -1;  // closes with this process, however that ends
