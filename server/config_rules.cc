@@ -19,15 +19,16 @@ using google::protobuf::TextFormat;
 // the dotted path follow from it.
 class Place {
  public:
-  Place(const Message& message, const TextFormat::ParseInfoTree* lines, std::string path,
+  // `line` is where the message itself begins, 0 for the file.
+  Place(const Message& message, const TextFormat::ParseInfoTree* lines, std::string path, int line,
         std::vector<ConfigFault>& faults)
-      : message_(message), lines_(lines), path_(std::move(path)), faults_(faults) {}
+      : message_(message), lines_(lines), path_(std::move(path)), line_(line), faults_(faults) {}
 
   Place Into(const std::string& field) const {
     const auto* descriptor = Find(field);
     return {message_.GetReflection()->GetMessage(message_, descriptor),
             lines_ == nullptr ? nullptr : lines_->GetTreeForNested(descriptor, -1), Path(field),
-            faults_};
+            Near(field), faults_};
   }
   bool Has(const std::string& field) const {
     const auto* descriptor = Find(field);
@@ -37,7 +38,7 @@ class Place {
     return Line(field) > 0;
   }
   void Fault(const std::string& field, const std::string& text) const {
-    faults_.push_back({Line(field), absl::StrCat(Path(field), ": ", text)});
+    faults_.push_back({Near(field), absl::StrCat(Path(field), ": ", text)});
   }
   // A field of the surface that this version does not honour.
   void NotBuilt(const std::string& field) const {
@@ -57,9 +58,16 @@ class Place {
     return lines_->GetLocation(descriptor, descriptor->is_repeated() ? 0 : -1).line + 1;
   }
 
+  // A field that is missing is missing where its message begins.
+  int Near(const std::string& field) const {
+    const int line = Line(field);
+    return line > 0 ? line : line_;
+  }
+
   const Message& message_;
   const TextFormat::ParseInfoTree* lines_;
   std::string path_;
+  int line_;
   std::vector<ConfigFault>& faults_;
 };
 
@@ -293,7 +301,7 @@ bool IsLoopback(const std::string& address) {
 
 void ApplyRules(const config::v1::ServerConfig& config, const TextFormat::ParseInfoTree& lines,
                 std::vector<ConfigFault>& faults) {
-  const Place root(config, &lines, "", faults);
+  const Place root(config, &lines, "", 0, faults);
   CheckListen(config, root);
   CheckTls(config, root);
   CheckStore(config, root);

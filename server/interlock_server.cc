@@ -332,8 +332,8 @@ class InterlockServer::Parts {
     server_service_ = std::make_unique<ServerService>(config_, *store_, *cluster_, *doctor_,
                                                       executor_, [this] { return Ready(); });
     audit_service_ = std::make_unique<AuditService>(*store_, executor_);
-    explain_ = std::make_unique<ExplainCall>(*store_, *cluster_, *backfills_, *drops_, executor_,
-                                             verify);
+    explain_ =
+        std::make_unique<ExplainCall>(*store_, *cluster_, *backfills_, *drops_, executor_, verify);
     findings_service_ = std::make_unique<FindingsService>(*store_, *explain_, executor_);
     std::vector<grpc::Service*> services = {findings_service_.get()};
     services.push_back(audit_service_.get());

@@ -15,8 +15,8 @@ namespace interlock::server {
 
 std::vector<store::Schema> StoreSchemas() {
   return {audit::AuditSchema(),       work::WorkSchema(),   lease::LeaseSchema(),
-          backfill::BackfillSchema(), guard::GuardSchema(), drop::DropSchema(), sweep::SweepSchema(),
-          seal::SealSchema()};
+          backfill::BackfillSchema(), guard::GuardSchema(), drop::DropSchema(),
+          sweep::SweepSchema(),       seal::SealSchema()};
 }
 
 absl::Status MigrateStore(const config::v1::ServerConfig& config, const Clock& clock) {

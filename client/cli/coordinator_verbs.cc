@@ -50,8 +50,8 @@ Verb Reserve() {
           "command did not run or had to be stopped: 121 held by another, 122 usage, 123 not\n"
           "reachable, 124 the lease was lost (TERM to its process group, KILL after\n"
           "--kill-after), 125 anything else, 126 not allowed, 127 there is no such command.\n"
-          "A server that does not answer is asked again for ten seconds, or for --timeout. A lease\n"
-          "that can't be renewed is counted on this machine's own clock: the command gets TERM\n"
+          "A server that does not answer is asked again for ten seconds, or for --timeout.\n"
+          "A lease that can't be renewed is counted on this machine's own clock: the command gets TERM\n"
           "--kill-after before the lease's end (a third of --ttl, if that is less) and is dead\n"
           "at it. If interlockctl itself is killed, so is the command with all it started.",
       .takes_command = true};

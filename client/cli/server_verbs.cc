@@ -148,8 +148,9 @@ Verb Report() {
                     {"markdown", nullptr, "as Markdown, also where the output is no terminal"}},
           .method = "Backfills.ListBackfills",
           .run = RunReport,
-          .details = "Backfills, drops and corrections. Markdown for people, with -o json one "
-                     "document with backfills, drops, corrections and totals."};
+          .details =
+              "Backfills, drops and corrections. Markdown for people, with -o json one "
+              "document with backfills, drops, corrections and totals."};
 }
 
 Verb PolicyTest() {

@@ -95,8 +95,7 @@ absl::Status Pass::StoreIntent(StoredUnit& unit, BeforeLook look, bool* stored) 
     attempt.token = unit.token;
     attempt.before = look;
     attempt.intended = tx.now();
-    auto deadline = PinUnit(tx, backfill_.datasource, unit, attempt.task_id,
-                            options_.lease_limits);
+    auto deadline = PinUnit(tx, backfill_.datasource, unit, attempt.task_id, options_.lease_limits);
     if (MeansLeaseLost(deadline.status())) lost = true;
     if (!deadline.ok()) return deadline.status();
     lease_ends = before + absl::ToChronoNanoseconds(*deadline - tx.now());

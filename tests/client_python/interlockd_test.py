@@ -156,9 +156,9 @@ class Interlockd(unittest.TestCase):
         self.assertRegex(said.getvalue(), "(?s)HELD: .*auditor.*quarterly audit")
         self.assertRegex(said.getvalue(), r"(?m)^/\S* .+$")
 
-    def test_a_method_of_a_later_version_says_so(self):
+    def test_a_field_of_a_later_version_says_so(self):
         with self.assertRaises(interlock.NotBuilt) as caught:
-            self.client.call("Seals.ListSeals")
+            self.client.verify("clicks", "2026-07-16", backfill_id="b1")
         self.assertEqual(caught.exception.reason, "NOT_YET_BUILT")
 
 

@@ -75,8 +75,8 @@ TEST(Config, TheAdminPortNeedsAConsentOfItsOwn) {
 }
 
 TEST(Config, WhatThisVersionDoesNotHonourIsAFaultAndNotIgnored) {
-  EXPECT_THAT(CheckConfig(std::string(kGood) + "limits { max_wait { seconds: 1 } }").faults,
-              FaultAt(4, "limits.max_wait"));
+  EXPECT_THAT(CheckConfig(std::string(kGood) + "retention { history { seconds: 1 } }").faults,
+              FaultAt(4, "retention.history"));
 }
 
 TEST(Config, PostgresqlWantsAFileAndADruidThatAllServersSee) {
@@ -84,12 +84,11 @@ TEST(Config, PostgresqlWantsAFileAndADruidThatAllServersSee) {
   EXPECT_THAT(CheckConfig("store { postgresql { dsn_file: \"dsn\" } }" + druid).faults, IsEmpty());
   EXPECT_THAT(CheckConfig("store { postgresql { } }" + druid).faults,
               FaultAt(1, "store.postgresql.dsn_file"));
+  EXPECT_THAT(CheckConfig("store { postgresql { dsn_file: \"dsn\" pool_size: 2 } }" + druid).faults,
+              FaultAt(1, "store.postgresql.pool_size"));
   EXPECT_THAT(
-      CheckConfig("store { postgresql { dsn_file: \"dsn\" pool_size: 2 } }" + druid).faults,
-      FaultAt(1, "store.postgresql.pool_size"));
-  EXPECT_THAT(CheckConfig("store { postgresql { dsn_file: \"dsn\" } }\ndruid { simulated: true }")
-                  .faults,
-              FaultAt(2, "druid"));
+      CheckConfig("store { postgresql { dsn_file: \"dsn\" } }\ndruid { simulated: true }").faults,
+      FaultAt(2, "druid"));
 }
 
 TEST(Config, ALeaseThatEndsBeforeItsCallIsAFault) {
