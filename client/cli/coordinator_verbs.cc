@@ -51,9 +51,9 @@ Verb Reserve() {
           "reachable, 124 the lease was lost (TERM to its process group, KILL after\n"
           "--kill-after), 125 anything else, 126 not allowed, 127 there is no such command.\n"
           "A server that does not answer is asked again for ten seconds, or for --timeout.\n"
-          "A lease that can't be renewed is counted on this machine's own clock: the command gets TERM\n"
-          "--kill-after before the lease's end (a third of --ttl, if that is less) and is dead\n"
-          "at it. If interlockctl itself is killed, so is the command with all it started.",
+          "A lease that can't be renewed is counted on this machine's own clock: the command\n"
+          "gets TERM --kill-after before the lease's end (a third of --ttl, if that is less) and\n"
+          "is dead at it. If interlockctl itself is killed, so is the command with all it started.",
       .takes_command = true};
 }
 
