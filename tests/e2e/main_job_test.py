@@ -211,7 +211,7 @@ class Process(EndToEnd):
 
     def test_a_method_that_is_not_built_says_so(self):
         server = self.run_interlockd(self.run_simulator())
-        code, _, error = server.ctl("jobs", "list")
+        code, _, error = server.ctl("policy", "test", "someone", "ReserveInterval", "clicks")
         self.assertEqual(code, 5)
         self.assertIn("NOT_YET_BUILT", error)
 
