@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "lib/audit/audit.h"
 #include "lib/backfill/rows.h"
 #include "lib/lease/loans.h"
 #include "lib/lease/obstacle.h"
@@ -62,6 +63,30 @@ absl::Status LoseLease(store::Transaction& tx, const Backfill& backfill, const L
   return absl::OkStatus();
 }
 
+// An admin has taken a reservation that units are under: the backfill is cancelled, which
+// shuts its tasks down and proves what became of them; to take the time anew would undo
+// what the admin did.
+absl::Status HeedForce(store::Transaction& tx, Backfill& backfill) {
+  if (backfill.cancel) return absl::OkStatus();
+  auto leases = LeasesOf(tx, backfill);
+  if (!leases.ok()) return leases.status();
+  for (const Lease& lease : *leases) {
+    absl::StatusOr<lease::Reservation> now = lease::Get(tx, lease.id);
+    if (absl::IsNotFound(now.status())) continue;
+    if (!now.ok()) return now.status();
+    if (now->forced_by.empty()) continue;
+    backfill.cancel = true;
+    absl::Status status = SetWishes(tx, backfill);
+    if (!status.ok()) return status;
+    const audit::Caller own{
+        "interlock", "",
+        absl::StrCat(now->forced_by, " ended reservation ", lease.id, ": ", now->force_reason)};
+    return audit::Record(tx,
+                         {own, "CancelBackfill", backfill.datasource, backfill.id, "OK", "", ""});
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 std::string LeaseHolder(const Backfill& backfill) {
@@ -109,6 +134,7 @@ absl::Status ReturnTime(store::Transaction& tx, const Backfill& backfill) {
 }
 
 absl::Status KeepTime(store::Transaction& tx, Backfill& backfill, const Options& options) {
+  if (absl::Status status = HeedForce(tx, backfill); !status.ok()) return status;
   if (!backfill.renew || *backfill.renew > tx.now()) return absl::OkStatus();
   auto leases = LeasesOf(tx, backfill);
   if (!leases.ok()) return leases.status();
