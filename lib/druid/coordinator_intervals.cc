@@ -19,7 +19,7 @@ Answer<IntervalContents> Cluster::ListUsedIntervals(const std::string& datasourc
   call.on_body = [reader](absl::string_view piece) { return (*reader)->Feed(piece); };
   call.read = [reader](const HttpReply& reply) {
     // A transport without a wire may hand over the body in one.
-    if ((*reader)->Feed(reply.body)) (*reader)->Finish();
+    if ((*reader)->Feed(reply.body) && !reply.cut_by_us) (*reader)->Finish();
     return (*reader)->reason();
   };
   const Answer<HttpReply> answer = impl_->caller.Send(call);

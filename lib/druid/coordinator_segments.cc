@@ -43,7 +43,8 @@ void ReadSegments(SegmentReader::Shape shape, const std::string& datasource,
   };
   call->read = [=](const HttpReply& reply) {
     // A transport without a wire may hand over the body in one.
-    if (reading->reader->Feed(reply.body) && reading->foreign.empty()) reading->reader->Finish();
+    const bool fed = reading->reader->Feed(reply.body) && reading->foreign.empty();
+    if (fed && !reply.cut_by_us) reading->reader->Finish();
     return reading->foreign.empty() ? reading->reader->reason() : reading->foreign;
   };
 }

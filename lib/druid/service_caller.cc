@@ -246,7 +246,8 @@ HttpReply ServiceCaller::Exchange(const std::string& url, const Call& call, Budg
 Answer<HttpReply> ServiceCaller::Judge(const Call& call, HttpReply reply) {
   const Asked asked = AskedOf(call);
   Verdict verdict = Classify(asked, reply);
-  // A reader that stopped the exchange knows better why than the transport.
+  // A reader that stopped the exchange knows better why than the transport; one that
+  // finds no fault did not stop it.
   const bool stopped = reply.cut_by_us && call.on_body != nullptr;
   if (call.read && (verdict.outcome == Outcome::kDone || stopped)) {
     const std::string nonsense = call.read(reply);

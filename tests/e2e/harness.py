@@ -134,7 +134,7 @@ class RealDruid:
 
 CONFIG = """
 listen {{ address: "127.0.0.1:{port}" admin_address: "127.0.0.1:{admin}" }}
-store {{ sqlite {{ path: "{store}" }} }}
+store {{ {engine} }}
 druid {{
   access: {access}
   {druid}
@@ -147,6 +147,7 @@ drops {{
   min_window {{ seconds: 1 }}
   floor {{ seconds: 3600 }}
   settle_time {{ nanos: 200000000 }}
+  {drops}
 }}
 verification {{ {verification} }}
 log {{ level: LEVEL_DEBUG }}
@@ -157,7 +158,7 @@ class Interlockd:
     """interlockd as a process, with a folder that outlives it."""
 
     def __init__(self, folder, druid, access="MANAGE", backfills="", druid_settings="",
-                 verification="sweep_interval { seconds: -1 }"):
+                 verification="sweep_interval { seconds: -1 }", drops=""):
         self.folder = folder
         self.store = folder / "interlock.db"
         self.config = folder / "interlockd.textproto"
@@ -166,8 +167,9 @@ class Interlockd:
         addresses = {"coordinator": getattr(druid, "coordinator", None) or druid.address,
                      "overlord": getattr(druid, "overlord", None) or druid.address,
                      "broker": getattr(druid, "broker", None) or druid.address}
-        self.settings = dict(addresses, store=self.store, access=access, backfills=backfills,
-                             druid=druid_settings, verification=verification)
+        self.settings = dict(addresses, engine=f'sqlite {{ path: "{self.store}" }}',
+                             access=access, backfills=backfills, druid=druid_settings,
+                             verification=verification, drops=drops)
 
     def start(self):
         self.config.write_text(CONFIG.format(port=self.port, admin=self.admin, **self.settings))

@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""Each verdict, by really bringing a Druid into the state that it speaks of.
+
+What a real one can't be brought to is shown elsewhere: FOREIGN_WRITE and NEIGHBOUR_CHANGED
+over what a backfill proved (tests/lib/verify, tests/lib/backfill), a load rule that is there
+for no segment (Druid's default rule is always there), shard specs that nobody knows."""
+import copy
+import json
+import pathlib
+import sys
+import unittest
+import urllib.request
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from harness import EndToEnd, RealDruid, hours, wait_for  # noqa: E402
+
+NOWHERE = [{"type": "loadForever", "tieredReplicants": {"a_tier_without_servers": 1}}]
+NO_REPLICA = [{"type": "loadForever", "tieredReplicants": {}}]
+QUICK_GRACE = "grace { nanos: 1000000 } sweep_interval { seconds: -1 }"
+
+
+class VerdictSite:
+    """A Druid with data of its own, written past Interlock."""
+
+    def begin(self, verification="sweep_interval { seconds: -1 }"):
+        self.real = RealDruid()
+        self.druid = self.real.druid()
+        self.server = self.run_interlockd(self.real, verification=verification)
+        self.addCleanup(self.rules, [])
+
+    def post(self, url, body):
+        request = urllib.request.Request(url, json.dumps(body).encode(), {
+            "Content-Type": "application/json", "Accept": "application/json"}, method="POST")
+        with urllib.request.urlopen(request, timeout=30) as reply:
+            return reply.read()
+
+    def rules(self, rules):
+        self.post(f"{self.real.coordinator}/druid/coordinator/v1/rules/{self.datasource}", rules)
+
+    def mark_unused(self, ids):
+        self.post(f"{self.real.overlord}/druid/indexer/v1/datasources/{self.datasource}/markUnused",
+                  {"segmentIds": ids})
+
+    def write(self, hour=10, until=None, append=False, granularity="HOUR", shards=None, files=None):
+        """A task over the files of the hours, as any scheduler would run it."""
+        spec = json.loads(self.job(self.folder / "events").read_text())
+        body = copy.deepcopy(spec["spec"])
+        body["dataSchema"]["granularitySpec"]["segmentGranularity"] = granularity
+        span = hours(hour, until or hour + 1) if granularity == "HOUR" \
+            else "2026-07-16T00:00:00.000Z/2026-07-17T00:00:00.000Z"
+        body["dataSchema"]["granularitySpec"]["intervals"] = [span]
+        body["ioConfig"].update(appendToExisting=append, dropExisting=not append)
+        body["ioConfig"]["inputSource"]["filter"] = files or f"2026-07-16T{hour:02d}.json"
+        if shards:
+            body["tuningConfig"].update(forceGuaranteedRollup=True, partitionsSpec={
+                "type": "hashed", "numShards": shards})
+        self.assertEqual(self.druid.run_task({"type": "index_parallel", "spec": body}), "SUCCESS")
+
+    def verify(self, first=10, end=11, *flags):
+        code, reply, error = self.server.ctl("verify", self.datasource, hours(first, end), *flags)
+        return code, reply, error
+
+    def kinds(self, reply):
+        return {v["kind"]: v for p in reply["partitions"] for v in p["verdicts"]}
+
+    def becomes(self, kind, *flags, interval=hours(10, 11)):
+        """Looks until the verdict is there; gives code and verdict."""
+        def look():
+            code, reply, _ = self.server.ctl("verify", self.datasource, interval, *flags)
+            found = self.kinds(reply).get(kind) if reply else None
+            return found and (code, found)
+        code, verdict = wait_for(kind, look, 60)
+        self.assertTrue(verdict.get("message"), verdict)
+        if kind != "SINGLE_VERSION":
+            self.assertTrue(verdict.get("remedy"), "what to do next is missing")
+        return code, verdict
+
+
+class OnDruidVerdicts(VerdictSite, EndToEnd):
+    def test_single_version(self):
+        self.begin()
+        self.events({10: 5})
+        self.write()
+        self.assertEqual(self.becomes("SINGLE_VERSION", "--wait", "30s")[0], 0)
+
+    def test_empty(self):
+        self.begin()
+        self.assertEqual(self.becomes("EMPTY")[0], 0)
+
+    def test_tombstoned(self):
+        self.begin()
+        self.events({10: 5, 12: 3})
+        self.write()
+        self.write(files="2026-07-16T12.json")  # SUCCESS, and the hour is empty
+        code, _ = self.becomes("TOMBSTONED", "--wait", "30s")
+        self.assertEqual(code, 0)
+        code, _, _ = self.verify(10, 11, "--expect-rows", 5, "--count-metric", "events")
+        self.assertEqual(code, 1)
+
+    def test_duplicate_rows_of_an_append_that_ran_again(self):
+        self.begin()
+        self.events({10: 40})
+        self.write()
+        self.write(append=True)
+        self.assertEqual(self.druid.wait_for_count(self.datasource, hours(10, 11), 80), 80)
+        code, verdict = self.becomes("DUPLICATE_ROWS", "--wait", "20s")
+        self.assertEqual((code, verdict["reason"]), (1, "EQUAL_SUMS"), verdict)
+        self.assertEqual(len(verdict["segment_ids"]), 2)
+        code, verdict = self.becomes("DUPLICATE_ROWS", "--expect-rows", 40, "--count-metric",
+                                     "events")
+        self.assertEqual((code, verdict["reason"]), (1, "MORE_THAN_EXPECTED"))
+
+    def test_late_rows_are_a_weak_sign_and_no_fault(self):
+        self.begin()
+        self.events({10: 40})
+        self.write()
+        self.events({10: 3})
+        self.write(append=True)
+        self.assertEqual(self.druid.wait_for_count(self.datasource, hours(10, 11), 43), 43)
+        code, verdict = self.becomes("DUPLICATE_ROWS", "--wait", "20s")
+        self.assertEqual((code, verdict["reason"]), (0, "OTHER_SUMS"), verdict)
+
+    def test_missing_rows(self):
+        self.begin()
+        self.events({10: 5})
+        self.write()
+        self.assertEqual(self.druid.wait_for_count(self.datasource, hours(10, 11), 5), 5)
+        code, _ = self.becomes("MISSING_ROWS", "--expect-rows", 6, "--count-metric", "events")
+        self.assertEqual(code, 1)
+
+    def test_incomplete_partition_set(self):
+        self.begin()
+        self.events({10: 30})
+        self.write(shards=2)
+        segments = self.druid.segments(self.datasource, hours(10, 11))
+        self.assertEqual(len(segments), 2, segments)
+        self.mark_unused([segments[1]["identifier"]])
+        code, verdict = self.becomes("INCOMPLETE_PARTITION_SET")
+        self.assertEqual(code, 1)
+        self.assertIn("1 of 2 core partitions", verdict["message"])
+
+    def test_not_loaded_double_version_and_not_retired(self):
+        self.begin(QUICK_GRACE)
+        self.events({10: 5})
+        self.write()
+        self.becomes("SINGLE_VERSION", "--wait", "30s")
+        self.rules(NOWHERE)  # the new version is never served, so Druid keeps the old one used
+        self.write()
+        code, _ = self.becomes("NOT_LOADED")
+        self.assertEqual(code, 1)
+        code, verdict = self.becomes("DOUBLE_VERSION", "--level", "visible")
+        self.assertEqual((code, verdict["reason"]), (1, "USED_PAST_GRACE"))
+        old = verdict["segment_ids"]
+        self.assertEqual(len(old), 1)
+        self.assertEqual(self.becomes("NOT_RETIRED", "--level", "retired")[0], 1)
+        self.rules([])
+        self.mark_unused(old)
+        self.assertEqual(self.becomes("SINGLE_VERSION", "--level", "retired", "--wait", "60s")[0], 0)
+
+    def test_the_newest_version_marked_unused_reveals_the_older(self):
+        self.begin()
+        self.events({10: 5})
+        self.write()
+        first = self.druid.segments(self.datasource, hours(10, 11))[0]
+        self.rules(NOWHERE)
+        self.write()
+        newer = [s for s in self.druid.segments(self.datasource, hours(10, 11))
+                 if s["version"] > first["version"]]
+        code, reply, _ = self.server.ctl("explain", self.datasource, hours(10, 11))
+        self.assertEqual([v["version"] for v in reply["reveals"]], [first["version"]])
+        self.mark_unused([s["identifier"] for s in newer])
+        self.rules([])
+        self.becomes("SINGLE_VERSION", "--wait", "60s")
+        code, reply, _ = self.verify()
+        self.assertEqual(reply["partitions"][0]["generation"], first["version"])
+
+    def test_never_loads(self):
+        self.begin()
+        self.events({10: 5})
+        self.write()
+        self.becomes("SINGLE_VERSION", "--wait", "30s")
+        self.rules(NO_REPLICA)
+        code, verdict = self.becomes("NEVER_LOADS")
+        self.assertEqual((code, verdict["reason"]), (1, "ZERO_REPLICAS"))
+        self.assertEqual(self.becomes("SINGLE_VERSION", "--level", "visible")[0], 0)
+
+    def test_undetermined(self):
+        self.begin()
+        self.real.coordinator = "http://127.0.0.1:9"
+        server = self.server
+        server.stop()
+        server.settings["coordinator"] = "http://127.0.0.1:9"
+        server.start()
+        code, reply, _ = self.verify()
+        self.assertEqual((code, reply["verdict"]), (6, "UNDETERMINED"))
+        self.assertEqual(self.kinds(reply)["UNDETERMINED"]["reason"], "NO_ANSWER")
+        self.real.coordinator = RealDruid().coordinator
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv)
