@@ -88,8 +88,8 @@ bool IdListReader::EndOfId() {
   }
   const auto start = Instant::Parse(rest.substr(0, first));
   const auto end = Instant::Parse(rest.substr(first + 1, second - first - 1));
-  const auto interval = start.ok() && end.ok() ? Interval::Of(*start, *end)
-                                               : absl::StatusOr<Interval>(start.status());
+  if (!start.ok() || !end.ok()) return Fail(absl::StrCat("no segment's id: ", Shortened(id_)));
+  const auto interval = Interval::Of(*start, *end);
   if (!interval.ok()) return Fail(absl::StrCat("no segment's id: ", Shortened(id_)));
   IntervalContent& content = contents_[*interval];
   ++content.segments;

@@ -2,72 +2,20 @@
 """The real Prometheus scrapes a run in which two versions are live and are mended: the
 alert goes pending, firing, resolved. Its rules are the ones that are shipped, with a shorter
 `for`."""
-import json
 import pathlib
-import re
-import shutil
-import socket
-import subprocess
 import sys
 import unittest
-import urllib.error
-import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from harness import ROOT, EndToEnd, hours, wait_for  # noqa: E402
+from harness import EndToEnd, hours, wait_for  # noqa: E402
+from prometheus import Prometheus  # noqa: E402
 from verdicts_test import NOWHERE, VerdictSite  # noqa: E402
 
-CONFIG = """
-global: {{scrape_interval: 500ms, evaluation_interval: 500ms}}
-rule_files: ["{rules}"]
-scrape_configs:
-  - job_name: interlockd
-    static_configs: [{{targets: ["127.0.0.1:{admin}"]}}]
-"""
 SWEEPS = ('grace {{ nanos: 1000000 }} sweep_interval {{ seconds: 1 }} '
           'sweep_datasources: "{datasource}" sweep_requests_per_second: 50')
 
 
-class Prometheus:
-    """The packaged one, in a folder."""
-
-    def __init__(self, folder, admin):
-        # Their conditions as shipped; only how long they must hold is shorter.
-        rules = (ROOT / "deploy/prometheus/interlock.rules.yml").read_text()
-        (folder / "rules.yml").write_text(re.sub(r"for: \d+m", "for: 3s", rules))
-        (folder / "prometheus.yml").write_text(
-            CONFIG.format(rules=folder / "rules.yml", admin=admin))
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        self.address = f"http://127.0.0.1:{port}"
-        with open(folder / "prometheus.log", "w") as log:
-            self.process = subprocess.Popen(
-                ["prometheus", f"--config.file={folder}/prometheus.yml",
-                 f"--storage.tsdb.path={folder}/tsdb", f"--web.listen-address=127.0.0.1:{port}"],
-                stdout=log, stderr=log)
-
-    def alerts(self, name, datasource):
-        """States of the alert's instances that are about the datasource."""
-        try:
-            with urllib.request.urlopen(f"{self.address}/api/v1/alerts", timeout=10) as reply:
-                alerts = json.load(reply)["data"]["alerts"]
-        except (urllib.error.URLError, ConnectionError):
-            return None
-        return [a["state"] for a in alerts if a["labels"]["alertname"] == name
-                and a["labels"].get("datasource") == datasource]
-
-    def stop(self):
-        self.process.terminate()
-        self.process.wait(timeout=30)
-
-
 class OnDruidAlert(VerdictSite, EndToEnd):
-    def setUp(self):
-        super().setUp()
-        if shutil.which("prometheus") is None:
-            raise AssertionError("no prometheus: deploy/packages/install prometheus")
-
     def scrape(self):
         prometheus = Prometheus(self.folder, self.server.admin)
         self._running.append(prometheus)
@@ -75,7 +23,9 @@ class OnDruidAlert(VerdictSite, EndToEnd):
 
     def goes(self, prometheus, alert, state):
         wait_for(f"{alert} to be {state or 'resolved'}",
-                 lambda: prometheus.alerts(alert, self.datasource) == ([state] if state else []))
+                 lambda: [a["state"] for a in prometheus.alerts(alert)
+                         if a["labels"].get("datasource") == self.datasource]
+                 == ([state] if state else []))
 
     def open_findings(self):
         code, reply, error = self.server.ctl("findings", self.datasource)
