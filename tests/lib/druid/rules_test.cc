@@ -97,6 +97,9 @@ TEST(IdListReader, NonsenseIsRefusedWithAReason) {
        {std::string("{}"), std::string("["), absl::StrCat("[\"", id, "\""),
         absl::StrCat("[\"", id, "\" \"", id, "\"]"), std::string("[1]"), std::string("[\"a_b_x\"]"),
         std::string("[\"other_2026_2027_v\"]"), std::string("[\"a_b_\xff\"]"),
+        std::string("[\"a_b_2026-07-16T13:00:00.000Z_never_v\"]"),
+        std::string("[\"a_b_never_2026-07-16T13:00:00.000Z_v\"]"),
+        std::string("[\"a_b_2026-07-17T00:00:00.000Z_2026-07-16T00:00:00.000Z_v\"]"),
         absl::StrCat("[\"", id, "\"]]"), absl::StrCat("[\"", std::string(5000, 'x'), "\"]")}) {
     EXPECT_NE(ReadIds(text).reason(), "") << text.substr(0, 60);
   }
