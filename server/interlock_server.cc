@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <filesystem>
 #include <utility>
 #include <vector>
 
@@ -15,12 +14,9 @@
 #include "lib/drop/drops.h"
 #include "lib/drop/retention_policies.h"
 #include "lib/drop/worker.h"
-#include "lib/druid/cluster.h"
-#include "lib/druid/curl_transport.h"
 #include "lib/lease/reservations.h"
 #include "lib/seal/corrections.h"
 #include "lib/seal/seals.h"
-#include "lib/simulator/simulator.h"
 #include "lib/store/store.h"
 #include "lib/work/loop.h"
 #include "server/admin_server.h"
@@ -36,7 +32,7 @@
 #include "server/drop_call.h"
 #include "server/drop_options.h"
 #include "server/drops_service.h"
-#include "server/druid_options.h"
+#include "server/druid_connection.h"
 #include "server/executor.h"
 #include "server/explain_call.h"
 #include "server/findings_service.h"
@@ -45,6 +41,7 @@
 #include "server/ingestion_coordinator.h"
 #include "server/jobs_service.h"
 #include "server/lease_housekeeper.h"
+#include "server/lease_options.h"
 #include "server/log.h"
 #include "server/metrics.h"
 #include "server/reservation_watch.h"
@@ -66,28 +63,6 @@ namespace {
 // Calls that wait for Druid, at a time.
 constexpr int kThreads = 8;
 
-lease::Limits LeaseLimits(const config::v1::ServerConfig& all) {
-  const config::v1::Limits& config = all.limits();
-  lease::Limits limits;
-  limits.intervals_per_call = config.max_intervals_per_call();
-  limits.shortest_ttl = FromProto(config.min_ttl());
-  limits.longest_ttl = FromProto(config.max_ttl());
-  limits.live_per_holder = config.max_reservations_per_holder();
-  limits.live_per_datasource = config.max_reservations_per_datasource();
-  limits.obstacles = std::make_shared<lease::Obstacles>(std::vector{SealObstacle()});
-  if (config.has_max_interval()) limits.longest_interval = FromProto(config.max_interval());
-  limits.longest_wait = FromProto(config.max_wait());
-  limits.lock_delay = FromProto(config.lock_delay());
-  limits.request_id_kept = FromProto(all.retention().request_ids());
-  return limits;
-}
-
-// What bars grants bars a drop's, too.
-template <class Options>
-void GiveLimits(Options& options, lease::Limits limits) {
-  if constexpr (requires { options.lease; }) options.lease = std::move(limits);
-}
-
 std::string Text(const absl::Status& status) {
   return {status.message().data(), status.message().size()};
 }
@@ -105,7 +80,7 @@ class InterlockServer::Parts {
 
   absl::Status Start() {
     if (auto status = OpenStore(); !status.ok()) return status;
-    if (auto status = ConnectDruid(); !status.ok()) return status;
+    if (auto status = druid_.Connect(config_, clock_, metrics_); !status.ok()) return status;
     if (auto status = StartWork(); !status.ok()) return status;
     return Listen();
   }
@@ -143,43 +118,6 @@ class InterlockServer::Parts {
     return absl::OkStatus();
   }
 
-  absl::Status ConnectDruid() {
-    config::v1::Druid druid = config_.druid();
-    if (druid.simulated()) {
-      simulator::SimulatorOptions options;
-      options.clock = &clock_;
-      // Beside the store, so that --dev knows after a start what it knew before.
-      const std::filesystem::path beside = config_.store().sqlite().path() + ".druid";
-      std::error_code made;  // an error shows when the simulator writes there
-      std::filesystem::create_directories(beside, made);
-      options.world.deep_storage = beside / "deep-storage";
-      std::filesystem::create_directories(beside / "deep-storage", made);
-      options.state_file = beside / "state.json";
-      auto simulator = simulator::Simulator::Start(std::move(options));
-      if (!simulator.ok()) return simulator.status();
-      simulator_ = *std::move(simulator);
-      druid.add_coordinator_urls(simulator_->address());
-      druid.add_broker_urls(simulator_->address());
-      Log(LogLevel::kWarning, "Druid is simulated: a small one in this process",
-          {{"address", simulator_->address()}});
-    }
-    auto options = DruidOptions(druid);
-    if (!options.ok()) return options.status();
-    options->on_exchange = [this](const std::string& endpoint, const std::string& result,
-                                  double seconds) {
-      metrics_.druid_requests.Add({{"endpoint", endpoint}, {"result", result}}).Increment();
-      metrics_.druid_request_seconds.Add({{"endpoint", endpoint}}, SecondsUpTo(100))
-          .Observe(seconds);
-    };
-    access_ = options->access;
-    auto transport = std::make_shared<druid::CurlTransport>(
-        druid::CurlTransportOptions{options->ca_file, options->connect_deadline});
-    druid_options_ = *options;
-    transport_ = transport;
-    cluster_ = std::make_unique<druid::Cluster>(*std::move(options), std::move(transport));
-    return absl::OkStatus();
-  }
-
   absl::Status StartWork() {
     // Where this is the only process that has the store, what another one had claimed it
     // has left behind. Else claims end by themselves.
@@ -197,7 +135,7 @@ class InterlockServer::Parts {
     StartBackfills();
     if (auto status = StartAudit(); !status.ok()) return status;
     if (auto status = StartSeals(); !status.ok()) return status;
-    streaming_ = std::make_unique<Streaming>(Streaming::World{*store_, *cluster_, executor_},
+    streaming_ = std::make_unique<Streaming>(Streaming::World{*store_, druid_.cluster(), executor_},
                                              config_, LeaseLimits(config_));
     if (auto status = streaming_->Start(*store_, *loop_); !status.ok()) return status;
     if (auto status = StartSweeper(); !status.ok()) return status;
@@ -210,10 +148,11 @@ class InterlockServer::Parts {
     if (FromProto(config_.verification().sweep_interval()) < absl::ZeroDuration()) {
       return absl::OkStatus();
     }
-    druid::ClusterOptions options = druid_options_;
+    druid::ClusterOptions options = druid_.options();
     options.access = druid::Access::kObserve;
-    sweeping_ = std::make_unique<Sweeping>(Sweeping::World{*store_, *drops_, clock_, metrics_},
-                                           config_.verification(), std::move(options), transport_);
+    sweeping_ =
+        std::make_unique<Sweeping>(Sweeping::World{*store_, *drops_, clock_, metrics_},
+                                   config_.verification(), std::move(options), druid_.transport());
     return sweeping_->Start();
   }
 
@@ -221,19 +160,19 @@ class InterlockServer::Parts {
     seal::Options options;
     options.holders = HoldersOf;
     options.compacted = [this](const std::string& datasource) -> absl::StatusOr<bool> {
-      const auto config = cluster_->GetCompactionConfig(datasource);
+      const auto config = druid_.cluster().GetCompactionConfig(datasource);
       if (config.done()) return config.value().has_value();
       return config.refused() ? absl::StatusOr<bool>(false) : absl::UnavailableError(config.text());
     };
-    seals_ = std::make_unique<seal::Seals>(*store_, *cluster_, std::move(options));
-    corrections_ = std::make_unique<seal::Corrections>(*store_, *cluster_);
+    seals_ = std::make_unique<seal::Seals>(*store_, druid_.cluster(), std::move(options));
+    corrections_ = std::make_unique<seal::Corrections>(*store_, druid_.cluster());
     SealUpkeep::Times times;
     const auto& sweep = config_.verification().sweep_interval();
     if (sweep.seconds() > 0) times.look = FromProto(sweep);
-    seal_upkeep_ =
-        std::make_unique<SealUpkeep>(SealUpkeep::World{*store_, *cluster_, *backfills_, *seals_,
-                                                       *corrections_, [this] { loop_->Wake(); }},
-                                     times, *metrics_.registry());
+    seal_upkeep_ = std::make_unique<SealUpkeep>(
+        SealUpkeep::World{*store_, druid_.cluster(), *backfills_, *seals_, *corrections_,
+                          [this] { loop_->Wake(); }},
+        times, *metrics_.registry());
     seal_upkeep_->Handle(*loop_);
     return seal_upkeep_->Schedule();
   }
@@ -248,13 +187,13 @@ class InterlockServer::Parts {
 
   void StartBackfills() {
     const auto options = BackfillOptions(config_, LeaseLimits(config_));
-    backfills_ = std::make_unique<backfill::Backfills>(*store_, *cluster_, options, changes_,
+    backfills_ = std::make_unique<backfill::Backfills>(*store_, druid_.cluster(), options, changes_,
                                                        [this] { loop_->Wake(); });
-    jobs_ = std::make_unique<backfill::Jobs>(*store_, *cluster_);
+    jobs_ = std::make_unique<backfill::Jobs>(*store_, druid_.cluster());
     runner_ = std::make_unique<backfill::Runner>(
-        backfill::Runner::World{*store_, *cluster_, clock_, changes_}, options);
+        backfill::Runner::World{*store_, druid_.cluster(), clock_, changes_}, options);
     rollback_worker_ = std::make_unique<backfill::RollbackWorker>(
-        backfill::Runner::World{*store_, *cluster_, clock_, changes_}, options);
+        backfill::Runner::World{*store_, druid_.cluster(), clock_, changes_}, options);
     loop_->Handle(backfill::kWorkKind, [this](work::Claim& claim) { return runner_->Step(claim); });
     loop_->Handle(backfill::kRollbackWorkKind,
                   [this](work::Claim& claim) { return rollback_worker_->Step(claim); });
@@ -263,7 +202,7 @@ class InterlockServer::Parts {
 
   void StartDrops() {
     drop::Options options = DropOptions(config_);
-    GiveLimits(options, LeaseLimits(config_));
+    options.lease = LeaseLimits(config_);
     drop::WorkerOptions own;
     own.call_deadline = FromProto(config_.druid().call_timeout());
     own.nonce = backfill::RandomNonce;
@@ -278,12 +217,12 @@ class InterlockServer::Parts {
           {{"drop_id", drop.id}, {"reason", reason}});
       if (sweeping_) sweeping_->NoteForeignChange(drop, reason);
     };
-    drops_ = std::make_unique<drop::Drops>(*store_, *cluster_, clock_, options,
+    drops_ = std::make_unique<drop::Drops>(*store_, druid_.cluster(), clock_, options,
                                            [this] { loop_->Wake(); });
     drop_worker_ =
-        std::make_unique<drop::Worker>(*store_, *cluster_, clock_, options, std::move(own));
-    retention_ = std::make_unique<drop::RetentionPolicies>(*store_, *cluster_, clock_, *drops_,
-                                                           [this] { loop_->Wake(); });
+        std::make_unique<drop::Worker>(*store_, druid_.cluster(), clock_, options, std::move(own));
+    retention_ = std::make_unique<drop::RetentionPolicies>(*store_, druid_.cluster(), clock_,
+                                                           *drops_, [this] { loop_->Wake(); });
     loop_->Handle(drop::kWorkKind,
                   [this](work::Claim& claim) { return drop_worker_->Step(claim); });
     loop_->Handle(drop::kRetentionKind,
@@ -314,7 +253,7 @@ class InterlockServer::Parts {
         std::make_unique<ReserveIntervalCall>(*store_, metrics_, *waiting_line_, limits, ttl);
     const VerifySettings verify{FromProto(config_.verification().grace()),
                                 config_.limits().max_partitions_per_call()};
-    verify_ = std::make_unique<VerifyCall>(*store_, *cluster_, executor_, verify);
+    verify_ = std::make_unique<VerifyCall>(*store_, druid_.cluster(), executor_, verify);
     correction_call_ = std::make_unique<CorrectionCall>(*backfills_, *corrections_, *seal_upkeep_);
     submit_ = std::make_unique<SubmitCall>(*backfills_, *correction_call_, executor_,
                                            config_.limits().max_spec_bytes());
@@ -327,18 +266,18 @@ class InterlockServer::Parts {
         std::make_unique<IngestionCoordinatorService>(*reserve_, *submit_, *verify_, *drop_call_);
     reservations_service_ =
         std::make_unique<ReservationsService>(*store_, limits, *reservation_watcher_);
-    gauges_ = std::make_unique<Gauges>(*store_, *cluster_, executor_, metrics_);
-    doctor_ = std::make_unique<Doctor>(*cluster_, clock_, access_);
-    server_service_ = std::make_unique<ServerService>(config_, *store_, *cluster_, *doctor_,
+    gauges_ = std::make_unique<Gauges>(*store_, druid_.cluster(), executor_, metrics_);
+    doctor_ = std::make_unique<Doctor>(druid_.cluster(), clock_, druid_.access());
+    server_service_ = std::make_unique<ServerService>(config_, *store_, druid_.cluster(), *doctor_,
                                                       executor_, [this] { return Ready(); });
     audit_service_ = std::make_unique<AuditService>(*store_, executor_);
-    explain_ =
-        std::make_unique<ExplainCall>(*store_, *cluster_, *backfills_, *drops_, executor_, verify);
+    explain_ = std::make_unique<ExplainCall>(*store_, druid_.cluster(), *backfills_, *drops_,
+                                             executor_, verify);
     findings_service_ = std::make_unique<FindingsService>(*store_, *explain_, executor_);
     std::vector<grpc::Service*> services = {findings_service_.get()};
     services.push_back(audit_service_.get());
     seals_service_ = std::make_unique<SealsService>(SealsService::World{
-        *store_, *cluster_, *seals_, *corrections_, executor_,
+        *store_, druid_.cluster(), *seals_, *corrections_, executor_,
         [this](const std::string& id, Instant due) { return seal_upkeep_->LookAt(id, due); },
         [this] { return seal_upkeep_->ApplyPolicies(); }});
     services.push_back(seals_service_.get());
@@ -377,11 +316,7 @@ class InterlockServer::Parts {
   std::atomic<bool> draining_{false};
   ClockJumps jumps_;  // of the store's, which tells them from its own thread
   std::unique_ptr<store::Store> store_;
-  std::unique_ptr<simulator::Simulator> simulator_;
-  std::unique_ptr<druid::Cluster> cluster_;
-  druid::ClusterOptions druid_options_;
-  std::shared_ptr<druid::HttpTransport> transport_;
-  druid::Access access_ = druid::Access::kObserve;
+  DruidConnection druid_;
   // The loop's handlers use the workers, and the workers what stands above them: members
   // go in the other order.
   backfill::Changes changes_;
