@@ -89,7 +89,11 @@ class WaitingCall final : public grpc::ServerUnaryReactor {
   void Took(absl::StatusOr<lease::Grant> grant) {
     MutexLock lock(mutex_);
     busy_ = false;
-    if (grant.ok() && grant->waiting && grant->waiting->over) grant = grant->waiting->why;
+    if (grant.ok() && grant->waiting && grant->waiting->over) {
+      // Taken out first: it is a part of what it replaces.
+      absl::Status why = grant->waiting->why;
+      grant = std::move(why);
+    }
     if (grant.ok() && grant->waiting) {
       place_ = grant->waiting;
       due_ = std::chrono::steady_clock::now() + Pause(*place_);

@@ -1,5 +1,6 @@
 #include "client/cli/session.h"
 
+#include <filesystem>
 #include <fstream>
 #include <istream>
 #include <iterator>
@@ -33,15 +34,33 @@ absl::Status FillOne(Session& session, google::protobuf::Message& request, const
   return SetField(request, field, *contents, session.clock.Now());
 }
 
+// Far above the largest spec that a server takes; /dev/zero has no end.
+constexpr size_t kMostFileBytes = 64 << 20;
+
 }  // namespace
 
 absl::StatusOr<std::string> Session::Contents(const std::string& file) {
-  if (file == "-") return std::string(std::istreambuf_iterator<char>(in), {});
-  std::ifstream stream(file);
-  std::string text{std::istreambuf_iterator<char>(stream), {}};
-  if (stream.is_open() && !stream.bad()) return text;
-  return WithReason(absl::InvalidArgumentError(absl::StrCat("cannot read ", file)),
-                    "FILE_NOT_READABLE", {{"file", file}});
+  const auto unreadable = [&file](const std::string& why) {
+    return WithReason(absl::InvalidArgumentError(absl::StrCat("cannot read ", file, why)),
+                      "FILE_NOT_READABLE", {{"file", file}});
+  };
+  std::error_code error;
+  if (file != "-" && std::filesystem::is_directory(file, error)) {
+    return unreadable(": it is a folder");
+  }
+  std::ifstream stream;
+  if (file != "-") stream.open(file);
+  std::istream& from = file == "-" ? in : stream;
+  if (file != "-" && !stream.is_open()) return unreadable("");
+  std::string text;
+  for (char piece[1 << 16]; from.read(piece, sizeof piece), from.gcount() > 0;) {
+    text.append(piece, static_cast<size_t>(from.gcount()));
+    if (text.size() > kMostFileBytes) {
+      return unreadable(absl::StrCat(": it has more than ", kMostFileBytes, " bytes"));
+    }
+  }
+  if (from.bad()) return unreadable("");
+  return text;
 }
 
 absl::Status Session::Fill(google::protobuf::Message& request) {

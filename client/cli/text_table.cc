@@ -15,6 +15,15 @@ size_t Width(const std::string& text) {
       text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) >> 6) != 2; }));
 }
 
+// What others wrote is shown, not obeyed: a control character could move the cursor, or
+// break a row in two.
+std::string Shown(std::string text) {
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
+  }
+  return text;
+}
+
 // A column is not made narrower than this: below it nothing can be read.
 constexpr size_t kNarrowest = 8;
 constexpr size_t kGap = 2;
@@ -63,6 +72,11 @@ void Narrow(std::vector<size_t>& widths, size_t width) {
 
 }  // namespace
 
+void TextTable::Add(std::vector<std::string> cells) {
+  for (std::string& cell : cells) cell = Shown(std::move(cell));
+  rows_.push_back(std::move(cells));
+}
+
 std::vector<size_t> TextTable::Widths() const {
   std::vector<size_t> widths(titles_.size(), 0);
   for (const auto& row : rows_) {
@@ -85,7 +99,7 @@ std::string TextTable::Text(size_t width) const {
 }
 
 void TextList::Add(const std::string& name, const std::string& value) {
-  if (!value.empty()) lines_.emplace_back(name, value);
+  if (!value.empty()) lines_.emplace_back(name, Shown(value));
 }
 
 std::string TextList::Text() const {

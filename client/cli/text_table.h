@@ -10,8 +10,8 @@ class TextTable {
  public:
   explicit TextTable(std::vector<std::string> titles) : titles_(std::move(titles)) {}
 
-  // As many cells as titles.
-  void Add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  // As many cells as titles. Control characters are shown as '?'.
+  void Add(std::vector<std::string> cells);
   bool empty() const { return rows_.empty(); }
 
   // A line of titles and one for each row, two spaces between columns. A column that is

@@ -58,7 +58,7 @@ Backfills::Backfills(store::Store& store, druid::Cluster& cluster, Options optio
 absl::StatusOr<Plan> Backfills::MakePlan(const BackfillRequest& request) const {
   absl::StatusOr<CheckedRequest> checked = Checked(request, options_, store_, cluster_);
   if (!checked.ok()) return checked.status();
-  return PlanOf(*checked, store_, cluster_);
+  return PlanOf(*checked, options_.lease_limits, store_, cluster_);
 }
 
 absl::StatusOr<Backfills::Detail> Backfills::Get(const std::string& id) const {

@@ -64,7 +64,8 @@ std::vector<Replaced> ReplacedIn(const druid::Timeline& timeline, const Interval
 
 class Planner {
  public:
-  explicit Planner(const CheckedRequest& checked) : checked_(checked), spec_(*checked.check.spec) {}
+  Planner(const CheckedRequest& checked, const lease::Limits& limits)
+      : checked_(checked), spec_(*checked.check.spec), limits_(limits) {}
 
   absl::StatusOr<Plan> Run(store::Store& store, druid::Cluster& cluster);
 
@@ -93,6 +94,7 @@ class Planner {
 
   const CheckedRequest& checked_;
   const Spec& spec_;
+  const lease::Limits& limits_;
   std::map<Interval, std::string> done_;  // version that equal work left last
   Plan plan_;
 };
@@ -135,12 +137,15 @@ void Planner::Add(PlannedPartition& planned, Obstacle obstacle) {
 }
 
 absl::Status Planner::LookIntoStore(store::Transaction& tx) {
-  auto held =
-      lease::FindHeld(tx, spec_.datasource, lease::Mode::kReplace, spec_.intervals, kMaxPartitions);
+  auto held = lease::FindHeld(tx, spec_.datasource, lease::Mode::kReplace, spec_.intervals,
+                              kMaxPartitions, limits_);
   if (!held.ok()) return held.status();
   std::vector<Obstacle> others;
   for (const lease::Held& one : *held) {
-    if (one.reservation_id != checked_.request.reservation_id) others.push_back(ObstacleOf(one));
+    // What is no reservation has no id, and nobody's own is it.
+    const bool own =
+        !one.reservation_id.empty() && one.reservation_id == checked_.request.reservation_id;
+    if (!own) others.push_back(ObstacleOf(one));
   }
   for (PlannedPartition& planned : plan_.partitions) {
     for (const Obstacle& one : others) {
@@ -298,9 +303,9 @@ std::string PlannedPartition::generation() const {
   return all;
 }
 
-absl::StatusOr<Plan> PlanOf(const CheckedRequest& checked, store::Store& store,
-                            druid::Cluster& cluster) {
-  return Planner(checked).Run(store, cluster);
+absl::StatusOr<Plan> PlanOf(const CheckedRequest& checked, const lease::Limits& limits,
+                            store::Store& store, druid::Cluster& cluster) {
+  return Planner(checked, limits).Run(store, cluster);
 }
 
 absl::Status CheckPlanned(const BackfillRequest& request, const Plan& plan) {

@@ -68,8 +68,9 @@ struct Plan {
 
 // Looks at the store and at Druid; neither is changed. A Druid that does not answer leaves
 // a notice, and `replaces` empty.
-absl::StatusOr<Plan> PlanOf(const CheckedRequest& checked, store::Store& store,
-                            druid::Cluster& cluster);
+// `limits` are those that its reservation will be asked under: what bars that, bars it.
+absl::StatusOr<Plan> PlanOf(const CheckedRequest& checked, const lease::Limits& limits,
+                            store::Store& store, druid::Cluster& cluster);
 
 // A submit names a plan, or a generation: whether the world is still as it was then.
 // ABORTED (PLAN_MOVED), FAILED_PRECONDITION (GENERATION_MOVED), UNAVAILABLE

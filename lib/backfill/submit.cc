@@ -217,7 +217,7 @@ absl::Status Backfills::CheckAgainstPlan(const CheckedRequest& checked,
     return same.status();
   });
   if (!status.ok() || again) return status;
-  auto plan = PlanOf(checked, store_, cluster_);
+  auto plan = PlanOf(checked, options_.lease_limits, store_, cluster_);
   return plan.ok() ? CheckPlanned(request, *plan) : plan.status();
 }
 

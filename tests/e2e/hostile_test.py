@@ -12,7 +12,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from harness import EndToEnd, hours  # noqa: E402
 
 LARGEST = 50_000_000
-MEGABYTES = 150
+MEGABYTES = 250
 ONE = (b'{"dataSource":"DS","interval":"2026-07-16T10:00:00.000Z/2026-07-16T11:00:00.000Z",'
        b'"version":"v","size":1,"shardSpec":{"type":"numbered","partitionNum":0,"partitions":1}}')
 

@@ -215,6 +215,23 @@ class Process(EndToEnd):
         self.assertEqual(code, 5)
         self.assertIn("NOT_YET_BUILT", error)
 
+    def test_a_file_that_is_none_is_bad_input(self):
+        server = self.run_interlockd(self.run_simulator())
+        for file in (self.folder, "/dev/zero", self.folder / "missing"):
+            code, _, error = server.ctl("submit", "--spec", file, "--interval", "2026-07-16")
+            self.assertEqual(code, 2, error)
+            self.assertIn("FILE_NOT_READABLE", error)
+            self.assertIn(str(file), error)
+
+    def test_a_wait_that_runs_out_is_told_who_holds(self):
+        server = self.run_interlockd(self.run_simulator())
+        code, _, error = server.ctl("reserve", "clicks", "2026-07-16T13", "--ttl", "60s", caller="ada")
+        self.assertEqual(code, 0, error)
+        code, _, error = server.ctl("reserve", "clicks", "2026-07-16T13", "--wait", "300ms", caller="bob")
+        self.assertEqual(code, 1, error)
+        self.assertIn("ada", error)
+        self.assertEqual(server.ctl("status")[0], 0, "the server lives")
+
     def test_nobody_home_is_exit_3(self):
         server = self.run_interlockd(self.run_simulator())
         server.stop()

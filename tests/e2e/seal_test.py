@@ -57,6 +57,9 @@ class Seals:
         self.assertEqual(code, 1, error)
         self.assertIn("SEALED", error)
         self.assertIn(seal["seal_id"], error)
+        code, plan, error = server.ctl("submit", "--spec", job, "--interval", hours(11, 12),
+                                       "--reprocess", "all", "--dry-run")
+        self.assertEqual(code, 1, f"the plan knows of the seal: {plan} {error}")
         code, reply, error = server.ctl("submit", "--spec", job, "--interval", hours(11, 12),
                                         "--request-id", "late", "--correction", "--wait")
         self.assertEqual((code, reply.get("state")), (0, "DONE"), error)

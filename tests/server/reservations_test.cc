@@ -222,6 +222,21 @@ TEST_F(Reservations, AWaitingCallIsAnsweredOnceTheHolderIsGone) {
   EXPECT_THAT(List(v1::Reservation::WAITING).reservations(), IsEmpty());
 }
 
+TEST_F(Reservations, AWaitThatRunsOutIsRefusedForWhatItWaitedFor) {
+  Start();
+  Granted("ada", Hour());
+  auto patient = Hour();
+  patient.mutable_wait()->set_seconds(5);
+  v1::ReserveIntervalResponse response;
+  grpc::Status status;
+  std::thread waiting([&] { status = Reserve("bob", patient, &response); });
+  AwaitLine(1);
+  clock_.Advance(absl::Seconds(5));
+  waiting.join();
+  EXPECT_EQ(ReasonOf(status), "HELD") << status.error_message();
+  AwaitLine(0);
+}
+
 TEST_F(Reservations, AWaitingCallIsAnsweredWhenTheHoldersLeaseEnds) {
   Start();
   auto request = Hour();

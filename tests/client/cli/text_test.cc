@@ -92,6 +92,12 @@ TEST(TextTable, FitsATerminalBelowItselfAndNeverCutsWhatPeopleCopy) {
             "                  five\n");
 }
 
+TEST(TextTable, ShowsControlCharactersAndDoesNotObeyThem) {
+  TextTable table({"A", "B"});
+  table.Add({"a", "one\n\x1b[31mtwo\x7f"});
+  EXPECT_EQ(table.Text(), "A  B\na  one??[31mtwo?\n");
+}
+
 TEST(TextTable, CutsAWordThatIsWiderThanItsColumn) {
   TextTable table({"A", "B"});
   table.Add({"a", "äöüäöüäöüäöü"});
