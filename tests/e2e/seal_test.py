@@ -107,6 +107,7 @@ class Seals:
         spec["spec"]["dataSchema"]["granularitySpec"]["intervals"] = [hours(11, 12)]
         spec["spec"]["ioConfig"]["inputSource"]["filter"] = "2026-07-16T11.json"
         self.assertEqual(druid.run_task(spec), "SUCCESS")
+        self.assertEqual(druid.wait_for_count(self.datasource, hours(11, 12), 9), 9)
         # Every seal is looked at when the server starts, and every quarter of an hour.
         server.stop()
         server.start()
