@@ -5,6 +5,7 @@ be one that a single table, asked in some order, can have given. Nothing acknowl
 
 INTERLOCK_SEED repeats a run's choices (not its timing), INTERLOCK_HISTORY_SECONDS its length.
 """
+import contextlib
 import itertools
 import os
 import pathlib
@@ -91,7 +92,8 @@ class Replica:
     def kill(self):
         self.process.kill()
         self.process.wait()
-        self.process.stdin.close()
+        with contextlib.suppress(BrokenPipeError):  # what was not written yet goes nowhere
+            self.process.stdin.close()
 
     def stop(self):
         with self.lock:
