@@ -13,10 +13,6 @@ namespace {
 // How late a change may be told that rang no bell here.
 constexpr std::chrono::seconds kSlowLook{2};
 
-grpc::Status Draining() {
-  return {grpc::StatusCode::UNAVAILABLE, "the server is draining; watch again"};
-}
-
 bool NothingMore(const backfill::Backfill& backfill, bool until_over) {
   if (backfill::IsOver(backfill.phase)) return true;
   return !until_over && backfill.phase == backfill::Phase::kNeedsAttention;
@@ -123,7 +119,7 @@ void BackfillWatcher::End() {
   {
     MutexLock lock(mutex_);
     ending_ = true;
-    for (auto* watch : watches_) watch->End(Draining());
+    for (auto* watch : watches_) watch->End(ToGrpc(Draining("watch again")));
   }
   backfills_.changes().Ring();
 }
@@ -134,7 +130,7 @@ grpc::ServerWriteReactor<v1::WatchBackfillResponse>* BackfillWatcher::Watch(
   MutexLock lock(mutex_);
   watches_.insert(watch);
   if (ending_) {
-    watch->End(Draining());
+    watch->End(ToGrpc(Draining("watch again")));
   } else {
     watch->Look();
   }

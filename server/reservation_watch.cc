@@ -10,7 +10,6 @@
 #include "lib/lease/events.h"
 #include "lib/lease/reservations.h"
 #include "lib/lease/waiting.h"
-#include "lib/time/status_reason.h"
 #include "server/conversions/reservation.h"
 #include "server/conversions/time.h"
 #include "server/status_conversion.h"
@@ -24,11 +23,6 @@ constexpr std::chrono::seconds kSlowLook{2};
 constexpr std::chrono::milliseconds kApart{10};
 constexpr std::chrono::seconds kSignOfLife{30};
 constexpr int64_t kPage = 200;
-
-grpc::Status Draining() {
-  return ToGrpc(WithReason(absl::UnavailableError("the server is draining; watch again"),
-                           "SERVER_DRAINING", {}));
-}
 
 }  // namespace
 
@@ -202,7 +196,7 @@ ReservationWatcher::~ReservationWatcher() {
 void ReservationWatcher::End() {
   MutexLock lock(mutex_);
   ending_ = true;
-  for (ReservationWatch* watch : watches_) watch->End(Draining());
+  for (ReservationWatch* watch : watches_) watch->End(ToGrpc(Draining("watch again")));
 }
 
 grpc::ServerWriteReactor<v1::WatchReservationsResponse>* ReservationWatcher::Watch(
@@ -211,7 +205,7 @@ grpc::ServerWriteReactor<v1::WatchReservationsResponse>* ReservationWatcher::Wat
   MutexLock lock(mutex_);
   watches_.insert(watch);
   if (ending_) {
-    watch->End(Draining());
+    watch->End(ToGrpc(Draining("watch again")));
   } else {
     watch->Look();
   }

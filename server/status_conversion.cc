@@ -81,4 +81,9 @@ grpc::Status NotYetBuilt(const std::string& method) {
       "NOT_YET_BUILT", {{"method", method}}));
 }
 
+absl::Status Draining(const std::string& what_would_do) {
+  return WithReason(absl::UnavailableError("the server is draining; " + what_would_do),
+                    "SERVER_DRAINING", {});
+}
+
 }  // namespace interlock::server

@@ -18,4 +18,8 @@ grpc::Status ToGrpc(const absl::Status& status);
 // version fills in.
 grpc::Status NotYetBuilt(const std::string& method);
 
+// UNAVAILABLE, SERVER_DRAINING: to a call that waits while the server ends. `what_would_do`
+// is for people: "watch again".
+absl::Status Draining(const std::string& what_would_do);
+
 }  // namespace interlock::server

@@ -13,12 +13,7 @@
 namespace interlock::server {
 namespace {
 
-absl::Status Draining() {
-  return WithReason(
-      absl::UnavailableError("the server is draining; ask again with the same request id to keep "
-                             "the place in line"),
-      "SERVER_DRAINING", {});
-}
+constexpr char kKeepThePlace[] = "ask again with the same request id to keep the place in line";
 
 std::chrono::nanoseconds Chrono(absl::Duration duration) {
   return absl::ToChronoNanoseconds(duration);
@@ -59,7 +54,7 @@ class WaitingCall final : public grpc::ServerUnaryReactor {
     if (ending_) {
       finished_ = true;
       lock.Unlock();
-      return Finish(ToGrpc(Draining()));
+      return Finish(ToGrpc(Draining(kKeepThePlace)));
     }
     if (!changed && std::chrono::steady_clock::now() < due_) return;
     busy_ = true;
@@ -103,7 +98,7 @@ class WaitingCall final : public grpc::ServerUnaryReactor {
         return GoAway(*grant->waiting);
       }
       if (!ending_) return;
-      grant = Draining();
+      grant = Draining(kKeepThePlace);
     } else if (cancelled_ && grant.ok() && request_.request_id.empty()) {
       // Nobody knows of it, and without a request id nobody can ask for it.
       busy_ = true;
