@@ -6,19 +6,14 @@
 // Threads: the watcher is one thread for all watches; messages go out on gRPC's.
 #pragma once
 
-#include <memory>
-#include <set>
 #include <thread>
 
-#include "grpcpp/server_context.h"
 #include "grpcpp/support/server_callback.h"
 #include "interlock/v1/backfills.pb.h"
 #include "lib/backfill/backfills.h"
-#include "lib/time/mutex.h"
+#include "server/watch.h"
 
 namespace interlock::server {
-
-class BackfillWatch;
 
 class BackfillWatcher {
  public:
@@ -34,14 +29,10 @@ class BackfillWatcher {
       const v1::WatchBackfillRequest& request);
 
  private:
-  friend class BackfillWatch;
   void Run();
-  void Remove(BackfillWatch* watch);
 
   backfill::Backfills& backfills_;
-  Mutex mutex_;
-  std::set<BackfillWatch*> watches_ INTERLOCK_GUARDED_BY(mutex_);
-  bool ending_ INTERLOCK_GUARDED_BY(mutex_) = false;
+  Watches<v1::WatchBackfillResponse> watches_;
   std::thread thread_;
 };
 

@@ -7,24 +7,15 @@
 #include <string>
 #include <vector>
 
-#include "absl/flags/flag.h"
-#include "absl/flags/parse.h"
-#include "absl/flags/usage.h"
-#include "absl/flags/usage_config.h"
 #include "absl/strings/str_cat.h"
 #include "lib/time/clock.h"
+#include "server/command_line.h"
 #include "server/config.h"
+#include "server/grpc_log.h"
 #include "server/interlock_server.h"
 #include "server/log.h"
 #include "server/store_schemas.h"
 #include "server/version.h"
-
-ABSL_FLAG(std::string, config, "", "the configuration, protobuf text (config.proto documents it)");
-ABSL_FLAG(bool, check, false, "check the configuration, say each fault with its line, exit 2");
-ABSL_FLAG(bool, dev, false, "everything embedded, on loopback, the simulator for Druid");
-ABSL_FLAG(std::string, dir, ".interlock-dev", "with --dev: where state is kept between starts");
-ABSL_FLAG(bool, migrate, false, "bring the store's schema up, then exit");
-ABSL_FLAG(std::string, backup, "", "copy the store to this file while it is in use, then exit");
 
 namespace interlock::server {
 namespace {
@@ -39,16 +30,10 @@ int Fail(const absl::Status& status, int code) {
   return code;
 }
 
-absl::StatusOr<config::v1::ServerConfig> Configuration() {
-  const std::string path = absl::GetFlag(FLAGS_config);
-  if (absl::GetFlag(FLAGS_dev)) {
-    if (!path.empty()) return absl::InvalidArgumentError("--dev goes without --config");
-    const std::string dir = absl::GetFlag(FLAGS_dir);
-    mkdir(dir.c_str(), 0750);  // an error shows when the store is opened in it
-    return DevConfig(dir);
-  }
-  if (path.empty()) return absl::InvalidArgumentError("give --config FILE, or --dev");
-  return LoadConfig(path);
+absl::StatusOr<config::v1::ServerConfig> Configuration(const CommandLine& line) {
+  if (!line.dev) return LoadConfig(line.config);
+  mkdir(line.dev_dir.c_str(), 0750);  // an error shows when the store is opened in it
+  return DevConfig(line.dev_dir);
 }
 
 void ApplyLog(const config::v1::Log& log) {
@@ -60,9 +45,9 @@ void ApplyLog(const config::v1::Log& log) {
 }
 
 // SIGHUP: what can change without a restart is taken over, the rest is said.
-void Reload() {
-  if (absl::GetFlag(FLAGS_dev)) return;
-  const auto config = LoadConfig(absl::GetFlag(FLAGS_config));
+void Reload(const CommandLine& line) {
+  if (line.dev) return;
+  const auto config = LoadConfig(line.config);
   if (!config.ok()) {
     return Log(LogLevel::kError, "configuration not taken over",
                {{"error", std::string(config.status().message())}});
@@ -78,7 +63,7 @@ sigset_t Signals() {
   return signals;
 }
 
-int Serve(const config::v1::ServerConfig& config) {
+int Serve(const CommandLine& line, const config::v1::ServerConfig& config) {
   // Before any thread is made, so that all of them leave the signals to sigwait.
   const sigset_t signals = Signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
@@ -91,45 +76,41 @@ int Serve(const config::v1::ServerConfig& config) {
        {"admin", (*server)->admin_address()},
        {"version", kVersion}});
   int signal = 0;
-  while (sigwait(&signals, &signal) == 0 && signal == SIGHUP) Reload();
+  while (sigwait(&signals, &signal) == 0 && signal == SIGHUP) Reload(line);
   Log(LogLevel::kInfo, "draining", {{"signal", std::to_string(signal)}});
   (*server)->Drain();
   Log(LogLevel::kInfo, "drained");
   return 0;
 }
 
-int Main() {
-  auto config = Configuration();
+int Print(const std::string& text) {
+  std::fputs(text.c_str(), stdout);
+  return 0;
+}
+
+int Run(const CommandLine& line) {
+  using Task = CommandLine::Task;
+  if (line.task == Task::kHelp) return Print(CommandLineHelp());
+  if (line.task == Task::kVersion) return Print(absl::StrCat("interlockd ", kVersion, "\n"));
+  const auto config = Configuration(line);
   if (!config.ok()) return Fail(config.status(), kBadUsage);
-  if (absl::GetFlag(FLAGS_check)) return 0;
+  if (line.task == Task::kCheck) return 0;
   ApplyLog(config->log());
+  TakeOverGrpcLog();
   const SystemClock clock;
-  if (absl::GetFlag(FLAGS_migrate)) {
-    const auto status = MigrateStore(*config, clock);
-    return status.ok() ? 0 : Fail(status, kFailed);
-  }
-  if (const std::string to = absl::GetFlag(FLAGS_backup); !to.empty()) {
-    const auto status = BackupStore(*config, to);
-    return status.ok() ? 0 : Fail(status, kFailed);
-  }
-  return Serve(*config);
+  absl::Status done;
+  if (line.task == Task::kServe) return Serve(line, *config);
+  if (line.task == Task::kMigrate) done = MigrateStore(*config, clock);
+  if (line.task == Task::kBackup) done = BackupStore(*config, line.backup_to);
+  return done.ok() ? 0 : Fail(done, kFailed);
+}
+
+int Main(int argc, char* const argv[]) {
+  const auto line = ParseCommandLine(argc, argv);
+  return line.ok() ? Run(*line) : Fail(line.status(), kBadUsage);
 }
 
 }  // namespace
 }  // namespace interlock::server
 
-int main(int argc, char** argv) {
-  absl::FlagsUsageConfig usage;
-  usage.version_string = [] {
-    return absl::StrCat("interlockd ", interlock::server::kVersion, "\n");
-  };
-  absl::SetFlagsUsageConfig(usage);
-  absl::SetProgramUsageMessage(
-      "the authority that everyone who writes to Apache Druid asks for time");
-  const auto rest = absl::ParseCommandLine(argc, argv);
-  if (rest.size() > 1) {
-    std::fprintf(stderr, "interlockd: unknown argument '%s'\n", rest[1]);
-    return 2;
-  }
-  return interlock::server::Main();
-}
+int main(int argc, char** argv) { return interlock::server::Main(argc, argv); }

@@ -24,12 +24,11 @@ constexpr std::chrono::milliseconds kApart{10};
 constexpr std::chrono::seconds kSignOfLife{30};
 constexpr int64_t kPage = 200;
 
-}  // namespace
-
-class ReservationWatch final : public grpc::ServerWriteReactor<v1::WatchReservationsResponse> {
+class ReservationWatch final : public Watch<v1::WatchReservationsResponse> {
  public:
-  ReservationWatch(ReservationWatcher& watcher, const v1::WatchReservationsRequest& request)
-      : watcher_(watcher), datasource_(request.datasource()), revision_(request.from_revision()) {
+  // `store` must outlive it.
+  ReservationWatch(store::Store& store, const v1::WatchReservationsRequest& request)
+      : store_(store), datasource_(request.datasource()), revision_(request.from_revision()) {
     snapshot_ = revision_ == 0;
     auto interval = FromProto(request.interval(), "interval");
     if (interval.ok()) {
@@ -46,53 +45,30 @@ class ReservationWatch final : public grpc::ServerWriteReactor<v1::WatchReservat
     }
   }
 
-  // Reads what is new and sends it; called by the watcher and after each message.
-  void Look() {
-    MutexLock lock(mutex_);
-    if (writing_ || finished_) return;
-    if (!refusal_.ok()) return FinishOnce(ToGrpc(refusal_));
-    if (waiting_.empty()) Read();
-    SendNext();
-  }
-
-  void End(const grpc::Status& status) {
-    MutexLock lock(mutex_);
-    FinishOnce(status);
-  }
-
-  void OnWriteDone(bool ok) override {
-    {
-      MutexLock lock(mutex_);
-      writing_ = false;
-      if (!waiting_.empty()) waiting_.pop_front();
-      if (!ok) return FinishOnce(grpc::Status::CANCELLED);
-    }
-    Look();
-  }
-  void OnCancel() override { End(grpc::Status::CANCELLED); }
-  void OnDone() override {
-    watcher_.Remove(this);
-    delete this;
-  }
-
  private:
+  using Messages = std::deque<v1::WatchReservationsResponse>;
   using Time = std::chrono::steady_clock::time_point;
 
-  void Read() INTERLOCK_REQUIRES(mutex_) {
-    const absl::Status read = watcher_.store_.Read([this](store::Transaction& tx) {
-      waiting_.clear();
-      if (snapshot_) return ReadPage(tx);
-      return datasource_.empty() ? ReadAll(tx) : ReadNews(tx);
+  absl::StatusOr<News> Read() override {
+    if (!refusal_.ok()) return refusal_;
+    News news;
+    const absl::Status read = store_.Read([&](store::Transaction& tx) {
+      news.messages.clear();
+      if (snapshot_) return ReadPage(tx, news.messages);
+      return datasource_.empty() ? ReadAll(tx, news.messages) : ReadNews(tx, news.messages);
     });
-    if (!read.ok()) return FinishOnce(ToGrpc(read));
-    if (waiting_.empty() && std::chrono::steady_clock::now() - sent_ > kSignOfLife) {
-      waiting_.emplace_back().set_revision(datasource_.empty() ? 0 : revision_);
+    if (!read.ok()) return read;
+    const Time now = std::chrono::steady_clock::now();
+    if (news.messages.empty() && now - told_ > kSignOfLife) {
+      news.messages.emplace_back().set_revision(datasource_.empty() ? 0 : revision_);
     }
+    if (!news.messages.empty()) told_ = now;
+    return news;
   }
 
   // What is so, a page at a time. Until its last message there is no revision to resume
   // from: who breaks off begins anew.
-  absl::Status ReadPage(store::Transaction& tx) {
+  absl::Status ReadPage(store::Transaction& tx, Messages& messages) {
     if (page_.empty()) {
       const auto newest =
           datasource_.empty() ? lease::NewestRevision(tx) : lease::RevisionOf(tx, datasource_);
@@ -105,7 +81,7 @@ class ReservationWatch final : public grpc::ServerWriteReactor<v1::WatchReservat
     auto listed = lease::List(tx, filter, {kPage, page_});
     if (!listed.ok()) return listed.status();
     for (const auto& reservation : listed->reservations) {
-      AddSnapshot(reservation, v1::WatchReservationsResponse::GRANTED, tx.now());
+      AddSnapshot(reservation, v1::WatchReservationsResponse::GRANTED, tx.now(), messages);
     }
     page_ = listed->next;
     snapshot_ = !page_.empty();
@@ -113,39 +89,40 @@ class ReservationWatch final : public grpc::ServerWriteReactor<v1::WatchReservat
     auto line = lease::ListWaiters(tx, datasource_, overlapping_, "", kPage);
     if (!line.ok()) return line.status();
     for (const auto& waiter : *line) {
-      AddSnapshot(waiter, v1::WatchReservationsResponse::WAITING, tx.now());
+      AddSnapshot(waiter, v1::WatchReservationsResponse::WAITING, tx.now(), messages);
     }
-    if (waiting_.empty()) waiting_.emplace_back();
-    if (!datasource_.empty()) waiting_.back().set_revision(revision_);
+    if (messages.empty()) messages.emplace_back();
+    if (!datasource_.empty()) messages.back().set_revision(revision_);
     return absl::OkStatus();
   }
 
-  void AddSnapshot(const lease::Reservation& reservation,
-                   v1::WatchReservationsResponse::Event event, Instant now) {
-    v1::WatchReservationsResponse& message = waiting_.emplace_back();
+  static void AddSnapshot(const lease::Reservation& reservation,
+                          v1::WatchReservationsResponse::Event event, Instant now,
+                          Messages& messages) {
+    v1::WatchReservationsResponse& message = messages.emplace_back();
     message.set_event(event);
     ToProto(reservation, now, message.mutable_reservation());
     ToProto(reservation.created, message.mutable_event_time());
   }
 
-  absl::Status ReadNews(store::Transaction& tx) {
+  absl::Status ReadNews(store::Transaction& tx, Messages& messages) {
     auto told = lease::EventsAfter(tx, datasource_, revision_, overlapping_);
     if (!told.ok()) return told.status();
-    Add(*told, tx.now());
+    Add(*told, tx.now(), messages);
     return absl::OkStatus();
   }
 
-  absl::Status ReadAll(store::Transaction& tx) {
+  absl::Status ReadAll(store::Transaction& tx, Messages& messages) {
     auto told = lease::EventsOfAllAfter(tx, revision_, known_);
     if (!told.ok()) return told.status();
-    Add(*told, tx.now());
+    Add(*told, tx.now(), messages);
     return absl::OkStatus();
   }
 
-  void Add(const lease::Told& told, Instant now) {
+  void Add(const lease::Told& told, Instant now, Messages& messages) {
     revision_ = told.revision;
     for (const lease::Event& event : told.events) {
-      v1::WatchReservationsResponse& message = waiting_.emplace_back();
+      v1::WatchReservationsResponse& message = messages.emplace_back();
       message.set_event(ToProto(event.kind));
       ToProto(event.reservation, now, message.mutable_reservation());
       message.set_revision(event.revision);
@@ -153,33 +130,18 @@ class ReservationWatch final : public grpc::ServerWriteReactor<v1::WatchReservat
     }
   }
 
-  void SendNext() INTERLOCK_REQUIRES(mutex_) {
-    if (finished_ || waiting_.empty()) return;
-    writing_ = true;
-    sent_ = std::chrono::steady_clock::now();
-    StartWrite(&waiting_.front());
-  }
-
-  void FinishOnce(const grpc::Status& status) INTERLOCK_REQUIRES(mutex_) {
-    if (finished_) return;
-    finished_ = true;
-    Finish(status);
-  }
-
-  ReservationWatcher& watcher_;
+  store::Store& store_;
   const std::string datasource_;
   std::optional<Interval> overlapping_;
   absl::Status refusal_;
-  Mutex mutex_;
   int64_t revision_;
   bool snapshot_ = false;  // what is so is still to be told
   std::string page_;       // of the snapshot
   std::map<std::string, int64_t> known_;
-  Time sent_ = std::chrono::steady_clock::now();
-  bool writing_ INTERLOCK_GUARDED_BY(mutex_) = false;
-  bool finished_ INTERLOCK_GUARDED_BY(mutex_) = false;
-  std::deque<v1::WatchReservationsResponse> waiting_;
+  Time told_ = std::chrono::steady_clock::now();
 };
+
+}  // namespace
 
 ReservationWatcher::ReservationWatcher(store::Store& store)
     : store_(store),
@@ -193,39 +155,14 @@ ReservationWatcher::~ReservationWatcher() {
   thread_.join();
 }
 
-void ReservationWatcher::End() {
-  MutexLock lock(mutex_);
-  ending_ = true;
-  for (ReservationWatch* watch : watches_) watch->End(ToGrpc(Draining("watch again")));
-}
-
 grpc::ServerWriteReactor<v1::WatchReservationsResponse>* ReservationWatcher::Watch(
     const v1::WatchReservationsRequest& request) {
-  auto* watch = new ReservationWatch(*this, request);
-  MutexLock lock(mutex_);
-  watches_.insert(watch);
-  if (ending_) {
-    watch->End(ToGrpc(Draining("watch again")));
-  } else {
-    watch->Look();
-  }
-  return watch;
+  return watches_.Add(new ReservationWatch(store_, request));
 }
 
 void ReservationWatcher::Run() {
-  while (bell_.Wait(kSlowLook)) {
-    {
-      // Held while they look, so that none is deleted under it: OnDone waits in Remove.
-      MutexLock lock(mutex_);
-      for (ReservationWatch* watch : watches_) watch->Look();
-    }
-    if (!bell_.Pause(kApart)) return;
+  while (bell_.Wait(kSlowLook) && watches_.Look() && bell_.Pause(kApart)) {
   }
-}
-
-void ReservationWatcher::Remove(ReservationWatch* watch) {
-  MutexLock lock(mutex_);
-  watches_.erase(watch);
 }
 
 }  // namespace interlock::server

@@ -8,18 +8,15 @@
 #pragma once
 
 #include <memory>
-#include <set>
 #include <thread>
 
 #include "grpcpp/support/server_callback.h"
 #include "interlock/v1/reservations.pb.h"
 #include "lib/store/store.h"
-#include "lib/time/mutex.h"
 #include "server/bell.h"
+#include "server/watch.h"
 
 namespace interlock::server {
-
-class ReservationWatch;
 
 class ReservationWatcher {
  public:
@@ -28,20 +25,16 @@ class ReservationWatcher {
   ~ReservationWatcher();
 
   // Ends all watches, and those that still come, with UNAVAILABLE.
-  void End();
+  void End() { watches_.End(); }
 
   grpc::ServerWriteReactor<v1::WatchReservationsResponse>* Watch(
       const v1::WatchReservationsRequest& request);
 
  private:
-  friend class ReservationWatch;
   void Run();
-  void Remove(ReservationWatch* watch);
 
   store::Store& store_;
-  Mutex mutex_;
-  bool ending_ INTERLOCK_GUARDED_BY(mutex_) = false;
-  std::set<ReservationWatch*> watches_ INTERLOCK_GUARDED_BY(mutex_);
+  Watches<v1::WatchReservationsResponse> watches_;
   Bell bell_;
   std::unique_ptr<store::Listening> listening_;
   std::thread thread_;

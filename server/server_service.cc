@@ -1,9 +1,15 @@
 #include "server/server_service.h"
 
 #include <utility>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "lib/backfill/counts.h"
+#include "lib/drop/counts.h"
+#include "lib/lease/counts.h"
 #include "server/caller.h"
 #include "server/conversions/time.h"
+#include "server/store_schemas.h"
 #include "server/unary.h"
 #include "server/version.h"
 
@@ -24,6 +30,30 @@ void AddLimits(const config::v1::ServerConfig& config, v1::GetStatusResponse& re
   limits["floor"] = duration(config.drops().floor());
 }
 
+template <class Count>
+void AddCounts(const char* kind, const std::vector<Count>& counts,
+               google::protobuf::Map<std::string, int64_t>& all) {
+  for (const Count& one : counts) all[absl::StrCat(kind, ".", one.state)] += one.count;
+}
+
+absl::Status ReadCounts(store::Transaction& tx, google::protobuf::Map<std::string, int64_t>& all) {
+  const auto reservations = lease::CountBlocking(tx);
+  if (!reservations.ok()) return reservations.status();
+  const auto partitions = backfill::CountPartitionsAtWork(tx);
+  if (!partitions.ok()) return partitions.status();
+  const auto drops = drop::CountDrops(tx);
+  if (!drops.ok()) return drops.status();
+  AddCounts("reservations", *reservations, all);
+  AddCounts("partitions", *partitions, all);
+  AddCounts("drops", *drops, all);
+  return absl::OkStatus();
+}
+
+v1::DruidServiceStatus::State StateOf(const druid::ServiceHealth& health) {
+  if (health.refused) return v1::DruidServiceStatus::REFUSED;
+  return health.up ? v1::DruidServiceStatus::UP : v1::DruidServiceStatus::DOWN;
+}
+
 }  // namespace
 
 ServerService::ServerService(const config::v1::ServerConfig& config, store::Store& store,
@@ -42,7 +72,7 @@ void ServerService::AddDruid(v1::GetStatusResponse& response) {
     auto* proto = response.add_druid();
     proto->set_service(service.service);
     proto->set_url(service.address);
-    proto->set_state(service.up ? v1::DruidServiceStatus::UP : v1::DruidServiceStatus::DOWN);
+    proto->set_state(StateOf(service));
     if (service.leader) proto->set_leader(service.address);
     proto->set_message(service.text);
     ToProto(store_.Now(), proto->mutable_observe_time());
@@ -75,6 +105,7 @@ grpc::ServerUnaryReactor* ServerService::GetStatus(grpc::CallbackServerContext* 
     auto* store = response->mutable_store();
     const store::StoreDescription described = store_.Describe();
     store->set_engine(described.engine);
+    store->set_schema_version(StoreSchemaVersion());
     if (described.synchronous.has_value()) store->set_synchronous(*described.synchronous);
     for (const store::StoreNotice& one : described.notices) {
       auto* notice = response->add_notices();
@@ -91,6 +122,9 @@ grpc::ServerUnaryReactor* ServerService::GetStatus(grpc::CallbackServerContext* 
     response->set_caller_identity(IdentityOf(*context));
     AddLimits(config_, *response);
     AddDruid(*response);
+    // A store that can't be read is told by `store` above; the counts are left out then.
+    store_.Read([&](store::Transaction& tx) { return ReadCounts(tx, *response->mutable_counts()); })
+        .IgnoreError();
     if (config_.druid().simulated()) {
       auto* notice = response->add_notices();
       notice->set_reason("SIMULATED_DRUID");

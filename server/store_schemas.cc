@@ -19,6 +19,12 @@ std::vector<store::Schema> StoreSchemas() {
           sweep::SweepSchema(),       seal::SealSchema()};
 }
 
+int StoreSchemaVersion() {
+  size_t steps = 0;
+  for (const auto& schema : StoreSchemas()) steps += schema.steps.size();
+  return static_cast<int>(steps);
+}
+
 absl::Status MigrateStore(const config::v1::ServerConfig& config, const Clock& clock) {
   if (config.store().has_postgresql()) {
     return store::MigratePostgres(PostgresOptionsOf(config.store().postgresql()), clock);

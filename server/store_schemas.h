@@ -12,6 +12,8 @@
 namespace interlock::server {
 
 std::vector<store::Schema> StoreSchemas();
+// Rises with every change of the schema: the steps of all modules together.
+int StoreSchemaVersion();
 
 // `interlockd --migrate` and `--backup FILE`.
 absl::Status MigrateStore(const config::v1::ServerConfig& config, const Clock& clock);

@@ -52,6 +52,8 @@ int64_t CountIn(const v1::Backfill& backfill, v1::Partition::State state) {
 }  // namespace
 
 ExitCode ExitCodeOf(const absl::Status& status) {
+  // The server answered all along; what it works at has not ended.
+  if (ReasonOf(status) == kWaitOver) return kNotKnown;
   switch (status.code()) {
     case absl::StatusCode::kOk:
       return kDone;

@@ -30,6 +30,9 @@ enum CommandExitCode {
   kCommandNotFound = 127,  // as a shell says it
 };
 
+// The reason where --timeout ended a waiting and not what was waited for: it is kNotKnown.
+inline constexpr char kWaitOver[] = "WAIT_OVER";
+
 // Of a call's error. NOT_FOUND is an answer, no: the thing is not there.
 ExitCode ExitCodeOf(const absl::Status& status);
 CommandExitCode CommandExitCodeOf(const absl::Status& status);

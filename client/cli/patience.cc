@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "client/cli/exit_code.h"
 #include "lib/time/duration.h"
 #include "lib/time/status_reason.h"
 
@@ -31,7 +32,7 @@ absl::Status Patience::Over() const {
                         absl::StrCat("not over after ", interlock::FormatDuration(session_.timeout),
                                      "; it goes on without being waited "
                                      "for")),
-                    "WAIT_OVER");
+                    kWaitOver);
 }
 
 absl::Status Patience::Again(const absl::Status& failed) {

@@ -77,6 +77,7 @@ ServiceHealth CheckOne(ServiceCaller& caller, Service service, const std::string
   };
   const Answer<HttpReply> answer = caller.SendTo(base, call);
   health.up = answer.done();
+  health.refused = answer.cause() == Cause::kUnauthorized;
   health.text = answer.text();
   // Brokers have no leader: each of them answers for itself.
   health.leader = health.up && (service == Service::kBroker || AskLeader(caller, base, service));

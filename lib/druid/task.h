@@ -93,6 +93,7 @@ struct ServiceHealth {
   std::string service;  // "coordinator", "overlord", "broker"
   std::string address;
   bool up = false;
+  bool refused = false;  // it answers, and does not take our credentials
   bool leader = false;
   std::string text;
 };

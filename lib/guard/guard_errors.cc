@@ -53,7 +53,7 @@ absl::Status UnknownStream(absl::string_view datasource, absl::string_view name)
   return WithReason(
       absl::NotFoundError(name.empty()
                               ? absl::StrCat("no single stream is declared for ", datasource,
-                                             "; name one with stream")
+                                             "; name the one that is meant (--stream NAME)")
                               : absl::StrCat("no stream ", name, " is declared for ", datasource)),
       "UNKNOWN_STREAM");
 }

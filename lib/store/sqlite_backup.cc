@@ -43,6 +43,10 @@ absl::Status Publish(const std::string& partial, const std::string& path) {
 template <class Write>
 absl::Status WriteWhole(const std::string& path, Write write) {
   if (fs::exists(path)) return FileExists(path);
+  const std::string folder = fs::absolute(path).parent_path().string();
+  if (!fs::is_directory(folder)) {
+    return StoreUnavailable(absl::StrCat(path, ": there is no folder ", folder, "; make it first"));
+  }
   const std::string partial = absl::StrCat(path, ".partial-", getpid());
   std::error_code ignored;
   fs::remove(partial, ignored);

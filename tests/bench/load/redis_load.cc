@@ -10,6 +10,7 @@
 #include <cstring>
 #include <memory>
 
+#include "absl/strings/str_cat.h"
 #include "tests/bench/load/load.h"
 #include "tests/bench/load/sockets.h"
 
@@ -30,9 +31,9 @@ constexpr char kScript[] =
     "return token";
 
 std::string Command(const std::vector<std::string>& words) {
-  std::string text = "*" + std::to_string(words.size()) + "\r\n";
+  std::string text = absl::StrCat("*", words.size(), "\r\n");
   for (const auto& word : words) {
-    text += "$" + std::to_string(word.size()) + "\r\n" + word + "\r\n";
+    absl::StrAppend(&text, "$", word.size(), "\r\n", word, "\r\n");
   }
   return text;
 }

@@ -143,7 +143,7 @@ TEST(SubmitWait, ATimeoutThatWasGivenEndsTheWaiting) {
   auto words = kSubmit;
   words.insert(words.end(), {"--timeout", "90s"});
   const auto begun = server.clock.Monotonic();
-  EXPECT_EQ(server.Run(words), 3);
+  EXPECT_EQ(server.Run(words), 6);
   EXPECT_THAT(server.err, HasSubstr("WAIT_OVER"));
   EXPECT_GE(server.clock.Monotonic() - begun, std::chrono::seconds(90));
   EXPECT_LT(server.clock.Monotonic() - begun, std::chrono::seconds(96));
