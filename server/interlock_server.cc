@@ -44,6 +44,7 @@
 #include "server/lease_options.h"
 #include "server/log.h"
 #include "server/metrics.h"
+#include "server/presence.h"
 #include "server/reservation_watch.h"
 #include "server/reservations_service.h"
 #include "server/seal_obstacle.h"
@@ -94,6 +95,7 @@ class InterlockServer::Parts {
     if (sweeping_) sweeping_->Stop();
     loop_->Stop();
     lease_housekeeper_->Stop();
+    presence_.reset();
     jumps_.TellTo(nullptr);  // the executor goes before the store does
   }
 
@@ -296,6 +298,8 @@ class InterlockServer::Parts {
                                     metrics_);
     if (!admin.ok()) return admin.status();
     admin_ = *std::move(admin);
+    if (config_.store().has_postgresql())
+      presence_ = std::make_unique<Presence>(*store_, address());
     return absl::OkStatus();
   }
 
@@ -340,6 +344,7 @@ class InterlockServer::Parts {
   std::unique_ptr<WaitingLine> waiting_line_;
   std::unique_ptr<ReservationWatcher> reservation_watcher_;
   std::unique_ptr<LeaseHousekeeper> lease_housekeeper_;
+  std::unique_ptr<Presence> presence_;
   std::unique_ptr<ReserveIntervalCall> reserve_;
   std::unique_ptr<VerifyCall> verify_;
   std::unique_ptr<ExplainCall> explain_;

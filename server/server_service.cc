@@ -7,6 +7,7 @@
 #include "lib/backfill/counts.h"
 #include "lib/drop/counts.h"
 #include "lib/lease/counts.h"
+#include "lib/work/replicas.h"
 #include "server/caller.h"
 #include "server/conversions/time.h"
 #include "server/store_schemas.h"
@@ -34,6 +35,19 @@ template <class Count>
 void AddCounts(const char* kind, const std::vector<Count>& counts,
                google::protobuf::Map<std::string, int64_t>& all) {
   for (const Count& one : counts) all[absl::StrCat(kind, ".", one.state)] += one.count;
+}
+
+absl::Status ReadReplicas(store::Transaction& tx, v1::GetStatusResponse& response) {
+  const auto replicas = work::ListReplicas(tx);
+  if (!replicas.ok()) return replicas.status();
+  response.clear_replicas();
+  for (const work::Replica& replica : *replicas) {
+    auto* proto = response.add_replicas();
+    proto->set_replica(replica.name);
+    proto->set_version(replica.version);
+    ToProto(replica.seen, proto->mutable_seen_time());
+  }
+  return absl::OkStatus();
 }
 
 absl::Status ReadCounts(store::Transaction& tx, google::protobuf::Map<std::string, int64_t>& all) {
@@ -123,7 +137,12 @@ grpc::ServerUnaryReactor* ServerService::GetStatus(grpc::CallbackServerContext* 
     AddLimits(config_, *response);
     AddDruid(*response);
     // A store that can't be read is told by `store` above; the counts are left out then.
-    store_.Read([&](store::Transaction& tx) { return ReadCounts(tx, *response->mutable_counts()); })
+    store_
+        .Read([&](store::Transaction& tx) {
+          response->clear_counts();
+          const absl::Status counted = ReadCounts(tx, *response->mutable_counts());
+          return counted.ok() ? ReadReplicas(tx, *response) : counted;
+        })
         .IgnoreError();
     if (config_.druid().simulated()) {
       auto* notice = response->add_notices();

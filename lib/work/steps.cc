@@ -93,6 +93,10 @@ store::Schema WorkSchema() {
               "CREATE INDEX work_step_by_due ON work_step (kind, due_ms)",
               "CREATE TABLE work_claim_counter (last_claim BIGINT NOT NULL)",
               "INSERT INTO work_claim_counter (last_claim) VALUES (0)",
+          },
+          {
+              "CREATE TABLE work_replica (name TEXT NOT NULL PRIMARY KEY,"
+              " version TEXT NOT NULL, seen_ms BIGINT NOT NULL) {{clustered}}",
           }},
           {}};
 }

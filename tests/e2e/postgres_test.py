@@ -146,6 +146,9 @@ class SharedStore(EndToEnd):
         self.assertEqual((status["store"]["engine"], status["store"]["synchronous"]),
                          ("postgresql", True), error)
         self.assertIn("interlock_store_synchronous 1", one.http("/metrics"))
+        for server in (one, two):
+            wait_for("both replicas are seen",
+                     lambda server=server: len(server.ctl("status")[1].get("replicas", [])) == 2)
 
     def test_a_history_through_a_kill_and_a_fail_over_is_one_tables(self):
         seconds = float(os.environ.get("INTERLOCK_HISTORY_SECONDS", "12"))
