@@ -234,7 +234,8 @@ class Simulation : public LeaseTest {
     auto at = model_.line.begin();
     std::advance(at, Pick(static_cast<int>(model_.line.size())));
     const auto key = at->first;
-    const auto [request, place] = places_[key];
+    const ReserveRequest request = places_[key].first;
+    const Waiting place = places_[key].second;
     if (Chance(20)) {
       EXPECT_TRUE(Write([&](store::Transaction& tx) { return GiveUp(tx, place); }).ok());
       model_.line.erase(key);
