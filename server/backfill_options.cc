@@ -23,6 +23,7 @@ backfill::Options BackfillOptions(const config::v1::ServerConfig& config,
   options.poll_every = FromProto(backfills.poll_interval());
   options.slow_poll = std::max(options.slow_poll, options.poll_every);
   options.rollback_window = FromProto(backfills.rollback_window());
+  options.retire = backfills.retire() && options.manage;
   options.settle_time = FromProto(backfills.settle_time());
   options.lease_limits = limits;
   return options;

@@ -13,6 +13,8 @@
 #include "server/conversions/drop.h"
 #include "server/conversions/finding.h"
 #include "server/conversions/reservation.h"
+#include "server/conversions/seal.h"
+#include "server/conversions/stream.h"
 #include "server/conversions/time.h"
 #include "server/conversions/verdict.h"
 #include "server/unary.h"
@@ -84,7 +86,7 @@ void TellTask(const druid::TaskStatus& task, v1::ExplainIntervalResponse& respon
 grpc::ServerUnaryReactor* ExplainCall::Call(grpc::CallbackServerContext* context,
                                             const v1::ExplainIntervalRequest* request,
                                             v1::ExplainIntervalResponse* response) {
-  return Unary(context, executor_,
+  return Unary(context, world_.executor,
                [this, request, response] { return Explain(*request, *response); });
 }
 
@@ -103,6 +105,9 @@ absl::Status ExplainCall::Explain(const v1::ExplainIntervalRequest& request,
     return status;
   }
   TellDruid(request.datasource(), interval, response);
+  if (auto status = TellSealsAndStreams(request.datasource(), interval, response); !status.ok()) {
+    return status;
+  }
   return TellHistory(request.datasource(), interval, response);
 }
 
@@ -112,13 +117,17 @@ absl::Status ExplainCall::TellSegments(const v1::ExplainIntervalRequest& request
   sweep::LookQuestion question;
   question.datasource = request.datasource();
   question.interval = interval;
-  question.now = store_.Now();
+  question.now = world_.store.Now();
   question.grace = settings_.grace;
   question.max_partitions = settings_.max_partitions;
-  auto look = sweep::LookAt(cluster_, question);
+  auto look = sweep::LookAt(world_.cluster, question);
   if (!look.ok()) return look.status();
   ToProto(question.now, response.mutable_snapshot_time());
-  if (!look->no_answer.empty()) Note("SEGMENTS_NOT_TOLD", look->no_answer, response);
+  if (look->not_told) {
+    const bool unknown = look->not_told->reason == "UNKNOWN_DATASOURCE";
+    Note(unknown ? look->not_told->reason : "SEGMENTS_NOT_TOLD", look->not_told->message, response);
+    response.mutable_notices()->rbegin()->set_remedy(look->not_told->next);
+  }
   if (look->calendar) ToProto(*look->calendar, response.mutable_granularity());
   for (const auto& verdict : look->verdicts) {
     ToProto(verdict, look->timeline, request.include_segment_ids(), response.add_partitions());
@@ -129,7 +138,7 @@ absl::Status ExplainCall::TellSegments(const v1::ExplainIntervalRequest& request
 
 void ExplainCall::TellUnused(const v1::ExplainIntervalRequest& request, const Interval& interval,
                              v1::ExplainIntervalResponse& response) {
-  const auto unused = cluster_.ListUnusedSegments(request.datasource(), interval);
+  const auto unused = world_.cluster.ListUnusedSegments(request.datasource(), interval);
   if (!unused.done()) return Note("UNUSED_NOT_TOLD", unused.text(), response);
   for (auto& partition : *response.mutable_partitions()) {
     const auto within = Interval::Parse(partition.partition());
@@ -140,7 +149,7 @@ void ExplainCall::TellUnused(const v1::ExplainIntervalRequest& request, const In
 
 absl::Status ExplainCall::TellStore(const std::string& datasource, const Interval& interval,
                                     v1::ExplainIntervalResponse& response) {
-  return store_.Read([&](store::Transaction& tx) {
+  return world_.store.Read([&](store::Transaction& tx) {
     response.clear_reservations();
     response.clear_blockers();
     response.clear_findings();
@@ -152,7 +161,8 @@ absl::Status ExplainCall::TellStore(const std::string& datasource, const Interva
     for (const auto& reservation : reservations->reservations) {
       ToProto(reservation, tx.now(), response.add_reservations());
     }
-    auto held = lease::FindHeld(tx, datasource, lease::Mode::kReplace, {interval});
+    auto held =
+        lease::FindHeld(tx, datasource, lease::Mode::kReplace, {interval}, kMostListed, limits_);
     if (!held.ok()) return held.status();
     for (const auto& one : *held) {
       auto* blocker = response.add_blockers();
@@ -171,7 +181,7 @@ absl::Status ExplainCall::TellStore(const std::string& datasource, const Interva
 
 void ExplainCall::TellDruid(const std::string& datasource, const Interval& interval,
                             v1::ExplainIntervalResponse& response) {
-  const auto locks = cluster_.ListLocks(datasource, {interval});
+  const auto locks = world_.cluster.ListLocks(datasource, {interval});
   if (!locks.done()) Note("LOCKS_NOT_TOLD", locks.text(), response);
   if (locks.done()) {
     for (const auto& lock : locks.value()) {
@@ -179,11 +189,29 @@ void ExplainCall::TellDruid(const std::string& datasource, const Interval& inter
       if (part) TellLock(lock, *part, response);
     }
   }
-  const auto tasks = cluster_.ListLiveTasks(datasource);
+  const auto tasks = world_.cluster.ListLiveTasks(datasource);
   if (!tasks.done()) return Note("TASKS_NOT_TOLD", tasks.text(), response);
   for (const auto& task : tasks.value()) {
     if (task.top_level()) TellTask(task, response);
   }
+}
+
+absl::Status ExplainCall::TellSealsAndStreams(const std::string& datasource,
+                                              const Interval& interval,
+                                              v1::ExplainIntervalResponse& response) {
+  seal::Seals::Filter overlapping;
+  overlapping.datasource = datasource;
+  overlapping.overlapping = interval;
+  const auto seals = world_.seals.List(overlapping, seal::kMostInPage, "");
+  if (!seals.ok()) return seals.status();
+  for (const auto& seal : seals->seals) ToProto(seal, response.add_seals());
+  const auto streams = world_.streams.List(datasource, kMostListed, "");
+  if (!streams.ok()) return streams.status();
+  for (const auto& told : streams->streams) {
+    ToProto(told, world_.store.Now(), response.add_streams());
+    for (const auto& notice : told.notices) ToProto(notice, response.add_notices());
+  }
+  return absl::OkStatus();
 }
 
 absl::Status ExplainCall::TellHistory(const std::string& datasource, const Interval& interval,
@@ -191,7 +219,7 @@ absl::Status ExplainCall::TellHistory(const std::string& datasource, const Inter
   backfill::Backfills::Filter of_backfills;
   of_backfills.datasource = datasource;
   of_backfills.overlapping = interval;
-  auto backfills = backfills_.List(of_backfills, kMostLately, "");
+  auto backfills = world_.backfills.List(of_backfills, kMostLately, "");
   if (!backfills.ok()) return backfills.status();
   for (const auto& detail : backfills->backfills) {
     ToProto(detail, false, response.add_backfills());
@@ -199,7 +227,7 @@ absl::Status ExplainCall::TellHistory(const std::string& datasource, const Inter
   drop::Filter of_drops;
   of_drops.datasource = datasource;
   of_drops.overlapping = interval;
-  auto drops = drops_.List(of_drops, kMostLately, "");
+  auto drops = world_.drops.List(of_drops, kMostLately, "");
   if (!drops.ok()) return drops.status();
   for (const auto& drop : drops->drops) ToProto(drop, response.add_drops());
   return absl::OkStatus();

@@ -4,6 +4,7 @@
 
 #include "lib/backfill/counts.h"
 #include "lib/drop/counts.h"
+#include "lib/guard/findings.h"
 #include "lib/guard/rows.h"
 #include "lib/lease/counts.h"
 #include "lib/sweep/findings.h"
@@ -101,10 +102,34 @@ absl::Status Gauges::ReadStore(store::Transaction& tx) {
   return ReadSweeps(tx, refill);
 }
 
+namespace {
+
+// The sweeper's, those of seals among them, and the guard's of streams: together by kind.
+absl::StatusOr<std::vector<sweep::Count>> CountFindings(store::Transaction& tx) {
+  auto counts = sweep::CountOpen(tx);
+  if (!counts.ok()) return counts.status();
+  auto streams = guard::CountOpenFindings(tx);
+  if (!streams.ok()) return streams.status();
+  for (const auto& one : *streams) {
+    const auto same = std::find_if(counts->begin(), counts->end(), [&](const sweep::Count& count) {
+      return count.datasource == one.datasource && count.verdict == one.kind;
+    });
+    if (same == counts->end()) {
+      counts->push_back({one.datasource, one.kind, one.open, one.oldest});
+    } else {
+      same->open += one.open;
+      same->oldest = std::min(same->oldest, one.oldest);
+    }
+  }
+  return counts;
+}
+
+}  // namespace
+
 absl::Status Gauges::ReadSweeps(store::Transaction& tx, Refill& refill) {
   auto swept = sweep::ListSwept(tx, "");
   if (!swept.ok()) return swept.status();
-  auto counts = sweep::CountOpen(tx);
+  auto counts = CountFindings(tx);
   if (!counts.ok()) return counts.status();
   const auto seconds = [&](Instant since) {
     return absl::ToInt64Seconds(std::max(tx.now() - since, absl::ZeroDuration()));

@@ -9,6 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "lib/backfill/backfills.h"
 #include "lib/backfill/jobs.h"
+#include "lib/backfill/retire_worker.h"
 #include "lib/backfill/rollback_worker.h"
 #include "lib/backfill/runner.h"
 #include "lib/drop/drops.h"
@@ -199,6 +200,10 @@ class InterlockServer::Parts {
     loop_->Handle(backfill::kWorkKind, [this](work::Claim& claim) { return runner_->Step(claim); });
     loop_->Handle(backfill::kRollbackWorkKind,
                   [this](work::Claim& claim) { return rollback_worker_->Step(claim); });
+    retire_worker_ = std::make_unique<backfill::RetireWorker>(
+        backfill::Runner::World{*store_, druid_.cluster(), clock_, changes_}, options);
+    loop_->Handle(backfill::kRetireWorkKind,
+                  [this](work::Claim& claim) { return retire_worker_->Step(claim); });
     watcher_ = std::make_unique<BackfillWatcher>(*backfills_);
   }
 
@@ -255,7 +260,8 @@ class InterlockServer::Parts {
         std::make_unique<ReserveIntervalCall>(*store_, metrics_, *waiting_line_, limits, ttl);
     const VerifySettings verify{FromProto(config_.verification().grace()),
                                 config_.limits().max_partitions_per_call()};
-    verify_ = std::make_unique<VerifyCall>(*store_, druid_.cluster(), executor_, verify);
+    verify_ = std::make_unique<VerifyCall>(
+        VerifyCall::World{*store_, druid_.cluster(), *backfills_, executor_}, verify);
     correction_call_ = std::make_unique<CorrectionCall>(*backfills_, *corrections_, *seal_upkeep_);
     submit_ = std::make_unique<SubmitCall>(*backfills_, *correction_call_, executor_,
                                            config_.limits().max_spec_bytes());
@@ -273,8 +279,10 @@ class InterlockServer::Parts {
     server_service_ = std::make_unique<ServerService>(config_, *store_, druid_.cluster(), *doctor_,
                                                       executor_, [this] { return Ready(); });
     audit_service_ = std::make_unique<AuditService>(*store_, executor_);
-    explain_ = std::make_unique<ExplainCall>(*store_, druid_.cluster(), *backfills_, *drops_,
-                                             executor_, verify);
+    explain_ = std::make_unique<ExplainCall>(
+        ExplainCall::World{*store_, druid_.cluster(), *backfills_, *drops_, *seals_,
+                           streaming_->streams(), executor_},
+        verify, limits);
     findings_service_ = std::make_unique<FindingsService>(*store_, *explain_, executor_);
     std::vector<grpc::Service*> services = {findings_service_.get()};
     services.push_back(audit_service_.get());
@@ -326,6 +334,7 @@ class InterlockServer::Parts {
   backfill::Changes changes_;
   std::unique_ptr<backfill::Backfills> backfills_;
   std::unique_ptr<backfill::RollbackWorker> rollback_worker_;
+  std::unique_ptr<backfill::RetireWorker> retire_worker_;
   std::unique_ptr<backfill::Jobs> jobs_;
   std::unique_ptr<backfill::Runner> runner_;
   std::unique_ptr<drop::Drops> drops_;

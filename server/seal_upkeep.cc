@@ -10,6 +10,7 @@
 #include "lib/seal/rows.h"
 #include "lib/time/status_reason.h"
 #include "server/log.h"
+#include "server/seal_findings.h"
 #include "server/seal_policies.h"
 
 namespace interlock::server {
@@ -158,7 +159,12 @@ absl::Status SealUpkeep::CountBroken() {
 absl::StatusOr<work::Outcome> SealUpkeep::Look(const work::Claim& claim) {
   auto looked = world_.seals.Look(claim.key, times_.look);
   if (!looked.ok()) return looked.status();
-  if (!looked->has_value()) return work::Outcome::Finished();
+  const bool gone = !looked->has_value();
+  absl::Status kept = world_.store.Write([&](store::Transaction& tx) {
+    return gone ? CloseSealFindings(tx, claim.key) : KeepSealFinding(tx, (*looked)->seal);
+  });
+  if (!kept.ok()) return kept;
+  if (gone) return work::Outcome::Finished();
   Tell(**looked);
   if (absl::Status status = CountBroken(); !status.ok()) return status;
   return work::Outcome::NextDue(world_.store.Now() + (*looked)->again);

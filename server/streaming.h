@@ -29,6 +29,7 @@ class Streaming {
   // Before the loop starts; the loop must not outlive this.
   absl::Status Start(store::Store& store, work::Loop& loop);
   grpc::Service* service() { return &service_; }
+  const guard::Streams& streams() const { return streams_; }
 
  private:
   const guard::Options options_;

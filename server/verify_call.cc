@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -12,11 +11,9 @@
 #include "lib/lease/reservations.h"
 #include "lib/sweep/look.h"
 #include "lib/sweep/sweeper.h"
-#include "lib/time/interval_set.h"
 #include "lib/verify/partition.h"
 #include "server/conversions/time.h"
 #include "server/conversions/verdict.h"
-#include "server/field_not_built.h"
 #include "server/unary.h"
 
 namespace interlock::server {
@@ -27,139 +24,26 @@ constexpr std::chrono::milliseconds kLookAgain{500};
 // A call holds a thread while it waits.
 constexpr absl::Duration kMaxWait = absl::Hours(1);
 
-// What is asked, with everything that does not change from look to look.
-struct Question {
-  std::string datasource;
-  std::vector<Interval> intervals;
-  verify::Level level = verify::Level::kServed;
-  std::string count_metric;
-  std::optional<int64_t> rows;  // over all intervals
-  std::map<Interval, int64_t> rows_of;
-  std::optional<Instant> not_before;
-  absl::Duration grace;
-  int64_t max_partitions = 0;
-};
-
-// What one look at one interval gave.
-struct Look {
-  sweep::Look of;
-  // Segments of a partition that are not loaded yet, where that was read.
-  std::map<Interval, int64_t> unloaded;
-};
-
-// What is visible is loaded but for what Druid counts as not available; of two versions it
-// does not say which.
-void SetLoaded(int64_t unloaded, v1::PartitionVerdict* proto) {
-  int visible = 0;
-  for (const auto& version : proto->versions()) {
-    if (version.standing() == v1::SegmentVersion::VISIBLE) ++visible;
-  }
-  if (visible > 1 && unloaded > 0) return;
-  for (auto& version : *proto->mutable_versions()) {
-    if (version.standing() != v1::SegmentVersion::VISIBLE) continue;
-    version.set_loaded_count(
-        static_cast<int32_t>(std::max<int64_t>(0, version.segment_count() - unloaded)));
-  }
-}
-
-absl::Status CheckBuilt(const v1::VerifySingleVersionRequest& request) {
-  if (!request.backfill_id().empty()) return FieldNotBuilt("backfill_id");
-  if (request.expect().sums_size() > 0) return FieldNotBuilt("expect/sums");
-  if (!request.expect().same_as_datasource().empty())
-    return FieldNotBuilt("expect/same_as_datasource");
-  if (request.expect().has_min_rows()) return FieldNotBuilt("expect/min_rows");
-  if (request.expect().has_max_unparseable()) return FieldNotBuilt("expect/max_unparseable");
-  return absl::OkStatus();
-}
-
-absl::StatusOr<Question> QuestionOf(const v1::VerifySingleVersionRequest& request,
-                                    v1::VerifySingleVersionResponse& response) {
-  if (auto status = CheckBuilt(request); !status.ok()) return status;
-  if (request.datasource().empty()) return InvalidField("/datasource", "is missing", "name it");
-  auto read = FromProto(request.intervals(), "intervals");
-  if (!read.ok()) return read.status();
-  response.clear_readings();
-  for (auto& reading : read->readings) *response.add_readings() = std::move(reading);
-  Question question;
-  question.datasource = request.datasource();
-  question.intervals = Condense(read->intervals);
-  if (request.level() == v1::Proof::VISIBLE) question.level = verify::Level::kVisible;
-  if (request.level() == v1::Proof::RETIRED) question.level = verify::Level::kRetired;
-  question.count_metric = request.expect().count_metric();
-  if (request.expect().has_rows()) question.rows = request.expect().rows();
-  for (const auto& part : request.expect().partitions()) {
-    auto interval = FromProto(part.interval(), "expect/partitions/interval");
-    if (!interval.ok()) return interval.status();
-    if (*interval && part.has_rows()) question.rows_of[**interval] = part.rows();
-  }
-  if (request.has_newer_than_time()) question.not_before = FromProto(request.newer_than_time());
-  return question;
-}
-
-std::optional<int64_t> ExpectedRows(const Question& question, const Interval& partition,
-                                    size_t partitions) {
-  if (const auto found = question.rows_of.find(partition); found != question.rows_of.end()) {
-    return found->second;
-  }
-  if (partitions == 1 && question.intervals.size() == 1) return question.rows;
-  return std::nullopt;
-}
-
-// Partitions that are asked about one by one where something is not loaded.
-constexpr size_t kMaxLoadLooks = 100;
-
-void CountUnloaded(druid::Cluster& cluster, const Question& question, Look* look) {
-  for (const auto& verdict : look->of.verdicts) {
-    const Interval& partition = verdict.partition;
-    if (look->of.unavailable == 0) {
-      look->unloaded[partition] = 0;
-    } else if (look->of.verdicts.size() <= kMaxLoadLooks) {
-      const auto answer = cluster.GetLoadStatus(question.datasource, partition, false);
-      if (answer.done()) look->unloaded[partition] = answer.value().unavailable_segments;
-    }
-  }
-}
-
-// One look. An answer of Druid's that says nothing becomes UNDETERMINED, never a verdict.
-absl::StatusOr<Look> LookAt(druid::Cluster& cluster, const Question& question,
-                            const Interval& interval, Instant now) {
-  sweep::LookQuestion ask;
-  ask.datasource = question.datasource;
-  ask.interval = interval;
-  ask.level = question.level;
-  ask.count_metric = question.count_metric;
-  ask.expected_rows = [&](const Interval& partition, size_t of) {
-    return ExpectedRows(question, partition, of);
-  };
-  ask.now = now;
-  ask.not_before = question.not_before;
-  ask.grace = question.grace;
-  ask.max_partitions = question.max_partitions;
-  auto of = sweep::LookAt(cluster, ask);
-  if (!of.ok()) return of.status();
-  Look look{*std::move(of), {}};
-  if (look.of.no_answer.empty()) CountUnloaded(cluster, question, &look);
-  return look;
-}
+using Looks = std::vector<sweep::Look>;
 
 // What it saw opens findings, and closes them.
-absl::Status Keep(store::Store& store, const Question& question, const Interval& interval,
-                  const Look& look) {
-  sweep::Scope scope = sweep::ScopeOf(question.datasource, interval, look.of);
-  for (const auto& verdict : look.of.verdicts) {
-    const bool told = ExpectedRows(question, verdict.partition, look.of.verdicts.size()) &&
+absl::Status Keep(store::Store& store, const VerifyQuestion& question, const Interval& interval,
+                  const sweep::Look& look) {
+  sweep::Scope scope = sweep::ScopeOf(question.datasource, interval, look);
+  for (const auto& verdict : look.verdicts) {
+    const bool told = question.IsCompared(verdict.partition, look.verdicts.size()) &&
                       verdict.rows &&
                       !verify::Has(verdict.findings, verify::Verdict::kUndetermined);
     if (told) scope.compared.insert(verdict.partition);
   }
-  const auto observed = sweep::ToKeep(look.of);
+  const auto observed = sweep::ToKeep(look);
   return store.Write(
       [&](store::Transaction& tx) { return sweep::Record(tx, scope, observed).status(); });
 }
 
 // Of all partitions that are told, the unused versions too.
 void TellUnused(druid::Cluster& cluster, const v1::VerifySingleVersionRequest& request,
-                const Question& question, v1::VerifySingleVersionResponse& response) {
+                const VerifyQuestion& question, v1::VerifySingleVersionResponse& response) {
   std::vector<druid::UnusedSegment> unused;
   for (const auto& interval : question.intervals) {
     auto listed = cluster.ListUnusedSegments(question.datasource, interval);
@@ -178,81 +62,120 @@ void TellUnused(druid::Cluster& cluster, const v1::VerifySingleVersionRequest& r
   }
 }
 
-// The rows of all partitions together against what the caller expects of all.
-void CompareTotal(const Question& question, const std::vector<Look>& looks,
-                  v1::VerifySingleVersionResponse& response) {
-  if (!question.rows) return;
-  int64_t total = 0;
-  bool known = true;
-  for (const auto& look : looks) {
-    for (const auto& verdict : look.of.verdicts) {
-      known = known && verdict.rows.has_value();
-      total += verdict.rows.value_or(0);
-    }
-  }
-  auto* check = response.add_rows();
-  check->set_source(v1::RowCheck::CALLER);
-  check->set_measure(question.count_metric.empty() ? "rows" : question.count_metric);
-  check->mutable_expected()->set_metric(question.count_metric);
-  check->mutable_expected()->set_long_value(*question.rows);
-  if (!known) return check->set_result(v1::RowCheck::UNKNOWN);
-  check->mutable_counted()->set_metric(question.count_metric);
-  check->mutable_counted()->set_long_value(total);
-  check->set_result(total == *question.rows  ? v1::RowCheck::EQUAL
-                    : total > *question.rows ? v1::RowCheck::MORE
-                                             : v1::RowCheck::FEWER);
-  if (check->result() == v1::RowCheck::EQUAL) return;
+void TellFinding(const verify::Finding& finding, v1::VerifySingleVersionResponse& response) {
   response.set_good(false);
-  response.set_verdict(Worse(response.verdict(), check->result() == v1::RowCheck::MORE
-                                                     ? v1::Verdict::DUPLICATE_ROWS
-                                                     : v1::Verdict::MISSING_ROWS));
+  response.set_verdict(Worse(response.verdict(), ToProto(finding.verdict)));
+  auto* notice = response.add_notices();
+  notice->set_reason(finding.reason);
+  notice->set_message(absl::StrCat(finding.evidence, ", over all partitions together"));
+  notice->set_remedy(finding.next);
 }
 
-void Tell(const v1::VerifySingleVersionRequest& request, const Question& question,
-          const std::vector<Look>& looks, Instant taken,
-          v1::VerifySingleVersionResponse& response) {
+// All partitions together against what is expected of all of them.
+void TellTotal(const VerifyQuestion& question, const Looks& looks,
+               v1::VerifySingleVersionResponse& response) {
+  std::vector<verify::Counted> counted;
+  for (const auto& look : looks) {
+    for (const auto& verdict : look.verdicts) {
+      verify::Counted one;
+      // Before all is loaded a count is not one.
+      if (verdict.rows && look.unavailable == 0) {
+        one.rows = static_cast<double>(*verdict.rows);
+        one.sums = verdict.sums;
+        one.unpublished = verdict.unpublished_rows.has_value();
+        one.rolled_up = verdict.rolled_up;
+      }
+      counted.push_back(std::move(one));
+    }
+  }
+  const verify::Total total = verify::JudgeTotal(counted, question.total);
+  for (const auto& check : total.checks) ToProto(check, response.add_rows());
+  // Of a single partition, it stands there.
+  if (counted.size() == 1) return;
+  for (const auto& finding : total.findings) TellFinding(finding, response);
+}
+
+// What is expected of partitions that are none.
+void TellMissed(const VerifyQuestion& question, const Looks& looks,
+                v1::VerifySingleVersionResponse& response) {
+  std::vector<Interval> there;
+  for (const auto& look : looks) {
+    if (look.not_told) return;
+    for (const auto& verdict : look.verdicts) there.push_back(verdict.partition);
+  }
+  const auto tell = [&](const Interval& expected, const char* whose) {
+    if (std::find(there.begin(), there.end(), expected) != there.end()) return;
+    response.set_good(false);
+    response.set_verdict(Worse(response.verdict(), v1::Verdict::UNDETERMINED));
+    auto* notice = response.add_notices();
+    notice->set_reason("PARTITION_NOT_THERE");
+    notice->set_message(absl::StrCat(whose, " speaks of ", expected.ToString(),
+                                     ", which is no partition of what is there"));
+    notice->set_remedy("give the partitions that the reply lists");
+  };
+  for (const auto& [interval, expected] : question.of_partition) tell(interval, "the request");
+  for (const auto& [interval, proven] : question.proven) tell(interval, "the backfill's proof");
+}
+
+v1::Proof::Level LevelOf(const std::optional<verify::Level>& level) {
+  if (!level) return v1::Proof::LEVEL_UNSPECIFIED;
+  switch (*level) {
+    case verify::Level::kVisible:
+      return v1::Proof::VISIBLE;
+    case verify::Level::kServed:
+      return v1::Proof::SERVED;
+    case verify::Level::kRetired:
+      break;
+  }
+  return v1::Proof::RETIRED;
+}
+
+void TellPartition(const v1::VerifySingleVersionRequest& request, const sweep::Look& look,
+                   const verify::PartitionVerdict& verdict,
+                   v1::VerifySingleVersionResponse& response) {
+  response.set_partition_count(response.partition_count() + 1);
+  if (verdict.good()) response.set_good_count(response.good_count() + 1);
+  for (const auto& finding : verdict.findings) {
+    if (finding.score < verify::kTellingScore) continue;  // a weak sign is no verdict
+    response.set_verdict(Worse(response.verdict(), ToProto(finding.verdict)));
+  }
+  if (request.only_faults() && verdict.good()) return;
+  ToProto(verdict, look.timeline, request.include_segment_ids(), response.add_partitions());
+}
+
+void Tell(const v1::VerifySingleVersionRequest& request, const VerifyQuestion& question,
+          const Looks& looks, Instant taken, v1::VerifySingleVersionResponse& response) {
   response.clear_partitions();
   response.clear_rows();
+  response.clear_notices();
   response.set_verdict(v1::Verdict::KIND_UNSPECIFIED);
   response.set_partition_count(0);
   response.set_good_count(0);
+  std::optional<verify::Level> level = question.level;
   for (const auto& look : looks) {
-    for (const auto& verdict : look.of.verdicts) {
-      response.set_partition_count(response.partition_count() + 1);
-      if (verdict.good()) response.set_good_count(response.good_count() + 1);
-      for (const auto& finding : verdict.findings) {
-        if (finding.score < verify::kTellingScore) continue;  // a weak sign is no verdict
-        response.set_verdict(Worse(response.verdict(), ToProto(finding.verdict)));
-      }
-      if (request.only_faults() && verdict.good()) continue;
-      auto* partition = response.add_partitions();
-      ToProto(verdict, look.of.timeline, request.include_segment_ids(), partition);
-      const auto unloaded = look.unloaded.find(verdict.partition);
-      if (unloaded != look.unloaded.end()) SetLoaded(unloaded->second, partition);
+    for (const auto& verdict : look.verdicts) {
+      TellPartition(request, look, verdict, response);
+      const auto reached = verify::ReachedLevel(verdict.findings, question.level);
+      level = level && reached ? std::optional(std::min(*level, *reached)) : std::nullopt;
     }
-    if (look.of.calendar) ToProto(*look.of.calendar, response.mutable_granularity());
-    response.set_neighbours(look.of.neighbours);
+    if (look.calendar) ToProto(*look.calendar, response.mutable_granularity());
+    response.set_neighbours(look.neighbours);
   }
   response.set_good(response.good_count() == response.partition_count());
-  CompareTotal(question, looks, response);
-  if (response.good()) {
-    response.set_level(question.level == verify::Level::kVisible  ? v1::Proof::VISIBLE
-                       : question.level == verify::Level::kServed ? v1::Proof::SERVED
-                                                                  : v1::Proof::RETIRED);
-  }
+  response.set_level(LevelOf(level));
+  TellTotal(question, looks, response);
+  TellMissed(question, looks, response);
   ToProto(taken, response.mutable_snapshot_time());
 }
 
 }  // namespace
 
-VerifyCall::VerifyCall(store::Store& store, druid::Cluster& cluster, Executor& executor,
-                       VerifySettings settings)
-    : store_(store), cluster_(cluster), executor_(executor), settings_(settings) {}
+VerifyCall::VerifyCall(World world, VerifySettings settings) : world_(world), settings_(settings) {}
 
 grpc::ServerUnaryReactor* VerifyCall::Call(grpc::CallbackServerContext* context,
                                            const v1::VerifySingleVersionRequest* request,
                                            v1::VerifySingleVersionResponse* response) {
-  return Unary(context, executor_, [this, context, request, response] {
+  return Unary(context, world_.executor, [this, context, request, response] {
     return Verify(*context, *request, *response);
   });
 }
@@ -260,27 +183,19 @@ grpc::ServerUnaryReactor* VerifyCall::Call(grpc::CallbackServerContext* context,
 absl::Status VerifyCall::Verify(const grpc::CallbackServerContext& context,
                                 const v1::VerifySingleVersionRequest& request,
                                 v1::VerifySingleVersionResponse& response) {
-  auto question = QuestionOf(request, response);
+  const auto question = ReadQuestion(request, world_.backfills, settings_, response);
   if (!question.ok()) return question.status();
-  question->grace = settings_.grace;
-  question->max_partitions = settings_.max_partitions;
   const absl::Duration wait = std::min(FromProto(request.wait()), kMaxWait);
   const auto until = std::chrono::steady_clock::now() + absl::ToChronoMilliseconds(wait);
   while (true) {
-    const Instant now = store_.Now();
-    std::vector<Look> looks;
+    const Instant now = world_.store.Now();
+    Looks looks;
     for (const auto& interval : question->intervals) {
-      if (!request.reservation_id().empty()) {
-        auto status = store_.Read([&](store::Transaction& tx) {
-          return lease::CheckToken(tx, request.reservation_id(), request.fencing_token(),
-                                   question->datasource, interval);
-        });
-        if (!status.ok()) return status;
-      }
-      auto look = LookAt(cluster_, *question, interval, now);
+      if (auto status = CheckLease(request, interval); !status.ok()) return status;
+      auto look = sweep::LookAt(world_.cluster, question->About(interval, now));
       if (!look.ok()) return look.status();
       // A store that can't be written shows as store_up; what was seen is told all the same.
-      Keep(store_, *question, interval, *look).IgnoreError();
+      Keep(world_.store, *question, interval, *look).IgnoreError();
       looks.push_back(*std::move(look));
     }
     Tell(request, *question, looks, now, response);
@@ -288,8 +203,17 @@ absl::Status VerifyCall::Verify(const grpc::CallbackServerContext& context,
     if (context.IsCancelled()) return absl::CancelledError("the caller has gone");
     std::this_thread::sleep_for(kLookAgain);
   }
-  if (request.include_unused()) TellUnused(cluster_, request, *question, response);
+  if (request.include_unused()) TellUnused(world_.cluster, request, *question, response);
   return absl::OkStatus();
+}
+
+absl::Status VerifyCall::CheckLease(const v1::VerifySingleVersionRequest& request,
+                                    const Interval& interval) {
+  if (request.reservation_id().empty()) return absl::OkStatus();
+  return world_.store.Read([&](store::Transaction& tx) {
+    return lease::CheckToken(tx, request.reservation_id(), request.fencing_token(),
+                             request.datasource(), interval);
+  });
 }
 
 }  // namespace interlock::server

@@ -2,27 +2,27 @@
 // and closes findings as a sweep's look does.
 #pragma once
 
-#include <memory>
-
 #include "grpcpp/server_context.h"
 #include "grpcpp/support/server_callback.h"
 #include "interlock/v1/ingestion_coordinator.pb.h"
+#include "lib/backfill/backfills.h"
 #include "lib/druid/cluster.h"
 #include "lib/store/store.h"
 #include "server/executor.h"
+#include "server/verify_question.h"
 
 namespace interlock::server {
 
-struct VerifySettings {
-  absl::Duration grace;             // verification.grace
-  int64_t max_partitions = 10'000;  // limits.max_partitions_per_call
-};
-
 class VerifyCall {
  public:
-  // All references must outlive it.
-  VerifyCall(store::Store& store, druid::Cluster& cluster, Executor& executor,
-             VerifySettings settings);
+  // All must outlive it.
+  struct World {
+    store::Store& store;
+    druid::Cluster& cluster;
+    const backfill::Backfills& backfills;
+    Executor& executor;
+  };
+  VerifyCall(World world, VerifySettings settings);
 
   grpc::ServerUnaryReactor* Call(grpc::CallbackServerContext* context,
                                  const v1::VerifySingleVersionRequest* request,
@@ -32,10 +32,9 @@ class VerifyCall {
   absl::Status Verify(const grpc::CallbackServerContext& context,
                       const v1::VerifySingleVersionRequest& request,
                       v1::VerifySingleVersionResponse& response);
+  absl::Status CheckLease(const v1::VerifySingleVersionRequest& request, const Interval& interval);
 
-  store::Store& store_;
-  druid::Cluster& cluster_;
-  Executor& executor_;
+  const World world_;
   const VerifySettings settings_;
 };
 

@@ -114,7 +114,10 @@ Verb Verify() {
           .flags = Joined(
               {LevelFlag(),
                {"expect-rows", "N", "raw rows, exactly, over all of it", "expect.rows"},
+               {"min-rows", "N", "raw rows, at least, in each partition", "expect.min_rows"},
                {"count-metric", "NAME", "metric whose sum counts raw rows", "expect.count_metric"},
+               {"same-as", "DATASOURCE", "that must have the same rows and sums",
+                "expect.same_as_datasource"},
                {"wait", "TIME", "look again until it is good, or this is over", "wait"},
                {"backfill", "ID", "compare with what this backfill proved", "backfill_id"},
                {"only-faults", nullptr, "list only what is not good", "only_faults"},

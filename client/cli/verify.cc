@@ -15,28 +15,51 @@
 namespace interlock::cli {
 namespace {
 
-// `DUPLICATE_ROWS: 2026-07-16T13: 60 rows where 30 are expected; 1 of 24 partitions is not
-// good`.
-std::string WhyNot(const v1::VerifySingleVersionResponse& reply) {
-  std::string line = absl::StrCat(v1::Verdict::Kind_Name(reply.verdict()), ": ");
+// "at level SERVED", where all partitions have reached one.
+std::string LevelText(const v1::VerifySingleVersionResponse& reply) {
+  return reply.level() == v1::Proof::LEVEL_UNSPECIFIED
+             ? ""
+             : absl::StrCat(", at level ", v1::Proof::Level_Name(reply.level()));
+}
+
+// What is wrong with the first partition that is not good.
+std::string WorstPartition(const v1::VerifySingleVersionResponse& reply) {
   for (const auto& partition : reply.partitions()) {
     if (partition.good() || partition.verdicts().empty()) continue;
     const v1::Verdict& worst = partition.verdicts(0);
-    absl::StrAppend(
-        &line, ShortInterval(partition.partition()), ": ",
+    return absl::StrCat(
+        ShortInterval(partition.partition()), ": ",
         worst.message().empty() ? v1::Verdict::Kind_Name(worst.kind()) : worst.message(),
         worst.remedy().empty() ? "" : "; ", worst.remedy(), "; ");
-    break;
   }
-  return absl::StrCat(line, reply.partition_count() - reply.good_count(), " of ",
-                      reply.partition_count(), " partition(s) not good");
+  return "";
+}
+
+// `DUPLICATE_ROWS: 2026-07-16T13: 60 rows where 30 are expected; 1 of 24 partitions is not
+// good`. What is expected of all partitions together is wrong with none of them: the notices
+// say it.
+std::string WhyNot(const v1::VerifySingleVersionResponse& reply) {
+  std::string line =
+      absl::StrCat(v1::Verdict::Kind_Name(reply.verdict()), ": ", WorstPartition(reply));
+  const int64_t bad = reply.partition_count() - reply.good_count();
+  if (bad > 0) {
+    return absl::StrCat(line, bad, " of ", reply.partition_count(), " partition(s) not good");
+  }
+  std::vector<std::string> why;
+  for (const auto& notice : reply.notices()) {
+    why.push_back(
+        absl::StrCat(notice.message(), notice.remedy().empty() ? "" : "; ", notice.remedy()));
+  }
+  return absl::StrCat(line, absl::StrJoin(why, "; "));
 }
 
 std::string Headline(const v1::VerifySingleVersionResponse& reply) {
   return absl::StrCat(v1::Verdict::Kind_Name(reply.verdict()), ": ", reply.good_count(), " of ",
-                      reply.partition_count(), " partition(s) good, at level ",
-                      v1::Proof::Level_Name(reply.level()), ", read at ",
-                      FieldText(reply, "snapshot_time"), "\n");
+                      reply.partition_count(), " partition(s) good",
+                      reply.good() || reply.good_count() < reply.partition_count()
+                          ? ""
+                          : " by themselves, and not together",
+                      LevelText(reply), ", read at ", FieldText(reply, "snapshot_time"), "\n");
 }
 
 }  // namespace

@@ -188,6 +188,12 @@ void UnitJudge::JudgeFindings(const verify::PartitionVerdict& verdict,
         one.reason = "NOT_LOADED";
         one.message = finding.evidence;
         break;
+      case Verdict::kNotRetired:  // Druid's duty comes some 15 minutes after the load
+        not_yet_ = true;
+        if (one.state != State::kDone || !one.reason.empty()) break;
+        one.reason = kNotRetired;
+        one.message = finding.evidence;
+        break;
       case Verdict::kUndetermined:
         one.state = State::kUndetermined;
         one.reason = "SNAPSHOT_UNCLEAR";
@@ -327,7 +333,9 @@ void UnitJudge::CheckNeighbours() {
 void UnitJudge::FillProofs() {
   for (PartitionJudgement& one : result_.partitions) {
     Proof& proof = one.proof;
-    proof.level = evidence_.level == verify::Level::kServed ? "SERVED" : "VISIBLE";
+    proof.level = evidence_.level == verify::Level::kVisible  ? "VISIBLE"
+                  : evidence_.level == verify::Level::kServed ? "SERVED"
+                                                              : "RETIRED";
     proof.task_id = evidence_.task_id;
     proof.row_rule = NameOf(evidence_.terms.rule);
     proof.rows_expected = rows_expected_;

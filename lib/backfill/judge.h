@@ -34,6 +34,9 @@ struct RowTerms {
   int64_t max_unparseable = 0;      // of the whole backfill
 };
 
+// Of a partition whose former generation is still used, where the backfill waits for that.
+inline constexpr char kNotRetired[] = "NOT_RETIRED";
+
 // Metrics to sum for these terms, in what is written.
 std::vector<std::string> MetricsOf(const RowTerms& terms);
 

@@ -31,6 +31,8 @@ struct Options {
 
   // How long after its end a backfill can be rolled back.
   absl::Duration rollback_window = absl::Hours(24);
+  // Mark what it replaced unused after that (retire_worker.h).
+  bool retire = false;
 
   absl::Duration poll_every = absl::Milliseconds(300);  // of running tasks
   absl::Duration slow_poll = absl::Seconds(2);          // of tasks that run for long

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "lib/backfill/leases.h"
+#include "lib/backfill/retire_worker.h"
 #include "lib/lease/reservations.h"
 #include "lib/time/interval_set.h"
 #include "lib/time/status_reason.h"
@@ -99,8 +100,19 @@ absl::Status Pass::Begin() {
     auto idle = UpdatePhase(tx, backfill_);
     if (!status.ok() || !idle.ok()) return status.ok() ? idle.status() : status;
     finished_ = *idle;
-    return *idle ? work::Finish(tx, claim_) : absl::OkStatus();
+    return *idle ? Finish(tx) : absl::OkStatus();
   });
+}
+
+// What it replaced can go once it can no longer be rolled back.
+absl::Status Pass::Finish(store::Transaction& tx) {
+  if (options_.retire && backfill_.phase == Phase::kDone && backfill_.ended) {
+    absl::Status status =
+        work::Schedule(tx, kRetireWorkKind, backfill_.id,
+                       *backfill_.ended + backfill_.rollback_window + absl::Milliseconds(1));
+    if (!status.ok()) return status;
+  }
+  return work::Finish(tx, claim_);
 }
 
 // Units that lost their lease, or were put back, need another.
@@ -238,7 +250,7 @@ absl::Status Pass::End() {
     auto idle = UpdatePhase(tx, backfill_);
     if (!idle.ok()) return idle.status();
     finished_ = *idle;
-    if (finished_) return work::Finish(tx, claim_);
+    if (finished_) return Finish(tx);
     std::vector<State> waiting = {State::kPending, State::kSubmitting, State::kProving,
                                   State::kUndetermined, State::kNotApplied};
     if (!slots_full_ && !backfill_.pause) waiting.push_back(State::kReserved);

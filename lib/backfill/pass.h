@@ -49,6 +49,7 @@ class Pass {
   absl::Status GiveUp();
   absl::Status StartNew();
   absl::Status End();
+  absl::Status Finish(store::Transaction& tx);
   // A write that checks the claim, and rings.
   absl::Status Write(const Body& body);
   // Stores the unit after what was seen, with `more` in the same transaction. Leaves a unit

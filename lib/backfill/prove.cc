@@ -149,6 +149,9 @@ absl::Status Pass::StoreJudgement(StoredUnit& unit, Attempt& attempt, const Unit
     // The longer it could not be told, the rarer it is looked at.
     sight.again = std::clamp(since / 8, options_.slow_look, kRarestLook);
   }
+  if (judged.seen == Seen::kNotYet && judged.reason == kNotRetired) {
+    sight.again = options_.slow_look;
+  }
   const bool settles = Next(unit.state, judged.seen).action == Action::kSettle;
   if (settles) sight.again = absl::ZeroDuration();
   if (judged.seen == Seen::kNoEffect && !attempt.druid_error.empty()) {

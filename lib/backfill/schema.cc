@@ -28,6 +28,16 @@ std::vector<std::string> JobsAndRollbacks() {
   };
 }
 
+// Version 3: what was replaced is marked unused once it can no longer be brought back.
+std::vector<std::string> Retirements() {
+  return {
+      "CREATE TABLE backfill_retirement (backfill_id TEXT NOT NULL, start_ms BIGINT NOT NULL,"
+      " end_ms BIGINT NOT NULL, step TEXT NOT NULL, message TEXT NOT NULL, ids TEXT NOT NULL,"
+      " reservation_id TEXT NOT NULL, token BIGINT NOT NULL, called_ms BIGINT, clear_ms BIGINT,"
+      " PRIMARY KEY (backfill_id, start_ms)) {{clustered}}",
+  };
+}
+
 }  // namespace
 
 store::Schema BackfillSchema() {
@@ -97,7 +107,8 @@ store::Schema BackfillSchema() {
            " last_revision BIGINT NOT NULL)",
            "INSERT INTO backfill_counter (last_number, last_revision) VALUES (0, 0)",
        },
-       JobsAndRollbacks()},
+       JobsAndRollbacks(),
+       Retirements()},
       {}};
 }
 

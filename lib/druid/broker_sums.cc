@@ -54,11 +54,15 @@ std::string ReadSums(const rapidjson::Document& reply, const std::vector<std::st
   return "";
 }
 
-// processing/…/query/spec/MultipleSpecificSegmentSpec.java and SegmentDescriptor.java.
-std::string OneSegment(const Segment& segment) {
-  return absl::StrCat(R"({"type":"segments","segments":[{"itvl":")", segment.interval.ToString(),
-                      R"(","ver":)", QuoteJson(segment.version), R"(,"part":)",
-                      segment.shard.partition_num, "}]}");
+// processing/…/query/spec/MultipleSpecificSegmentSpec.java and SegmentDescriptor.java; the
+// interval may lie within the segment's own.
+std::string Descriptor(const Interval& interval, const Segment& segment) {
+  return absl::StrCat(R"({"itvl":")", interval.ToString(), R"(","ver":)",
+                      QuoteJson(segment.version), R"(,"part":)", segment.shard.partition_num, "}");
+}
+
+std::string OnlyThese(const std::string& descriptors) {
+  return absl::StrCat(R"({"type":"segments","segments":[)", descriptors, "]}");
 }
 
 struct Part {
@@ -106,9 +110,29 @@ Answer<std::vector<RowSums>> Cluster::SumSegments(const std::string& datasource,
                                                   const std::vector<std::string>& metrics) {
   std::vector<Part> parts;
   for (const Segment& segment : segments) {
-    parts.push_back({segment.interval, OneSegment(segment)});
+    parts.push_back({segment.interval, OnlyThese(Descriptor(segment.interval, segment))});
   }
   return SumParts(impl_->caller, datasource, parts, metrics);
+}
+
+Answer<RowSums> Cluster::SumPublished(const std::string& datasource,
+                                      const std::vector<Slice>& slices,
+                                      const std::vector<std::string>& metrics) {
+  std::string descriptors;
+  for (const Slice& slice : slices) {
+    for (const Segment* segment : slice.segments) {
+      if (segment->tombstone()) continue;  // nobody serves it
+      absl::StrAppend(&descriptors, descriptors.empty() ? "" : ",",
+                      Descriptor(slice.interval, *segment));
+    }
+  }
+  RowSums none;
+  for (const std::string& metric : metrics) none.sums[metric] = 0;
+  if (descriptors.empty()) return Answer<RowSums>::Done(std::move(none));
+  auto sums = SumParts(impl_->caller, datasource,
+                       {{slices.front().interval, OnlyThese(descriptors)}}, metrics);
+  return sums.done() ? Answer<RowSums>::Done(std::move(sums.value().front()))
+                     : Answer<RowSums>::Like(sums);
 }
 
 }  // namespace interlock::druid

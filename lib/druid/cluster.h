@@ -23,6 +23,7 @@
 #include "lib/druid/sql.h"
 #include "lib/druid/supervisor.h"
 #include "lib/druid/task.h"
+#include "lib/druid/timeline.h"
 #include "lib/druid/transport.h"
 #include "lib/time/interval.h"
 
@@ -126,6 +127,8 @@ class Cluster {
   // JSON text of the rules that apply, defaults last.
   Answer<std::string> GetRules(const std::string& datasource);
   Answer<std::vector<std::string>> ListDatasources();
+  // Those with unused segments alone, too; what was killed altogether is in neither list.
+  Answer<std::vector<std::string>> ListDatasourcesEver();
   Answer<CoordinatorSettings> GetCoordinatorSettings();
   // Nothing where the datasource is not compacted by the coordinator or the overlord.
   Answer<std::optional<CompactionConfig>> GetCompactionConfig(const std::string& datasource);
@@ -151,6 +154,13 @@ class Cluster {
   Answer<std::vector<RowSums>> SumSegments(const std::string& datasource,
                                            const std::vector<Segment>& segments,
                                            const std::vector<std::string>& metrics);
+  // The same of what the metadata store lists as visible, in one query: without what a
+  // stream's tasks serve and have not published. Slices of one timeline.
+  Answer<RowSums> SumPublished(const std::string& datasource, const std::vector<Slice>& slices,
+                               const std::vector<std::string>& metrics);
+  // The columns of what is served of an interval: a sum over one that is not there is 0, and
+  // not an error. None where nothing is served.
+  Answer<Columns> ListColumns(const std::string& datasource, const Interval& interval);
   // Rows of a SELECT, uncached, in the order of its columns; kGarbled beyond `most`.
   Answer<std::vector<SqlRow>> QuerySql(const std::string& query, int64_t most);
 

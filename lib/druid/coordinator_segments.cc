@@ -126,22 +126,38 @@ Answer<std::vector<UnusedSegment>> Cluster::ListUnusedSegments(const std::string
   }
 }
 
-Answer<std::vector<std::string>> Cluster::ListDatasources() {
-  std::vector<std::string> names;
+namespace {
+
+Call DatasourcesCall(const char* rest, std::vector<std::string>* names) {
   Call call;
   call.endpoint = "datasources";
   call.service = Service::kCoordinator;
-  call.path = "/druid/coordinator/v1/metadata/datasources";
-  call.read = ReadsJson([&](const rapidjson::Document& reply) {
-    names.clear();
+  call.path = absl::StrCat("/druid/coordinator/v1/metadata/datasources", rest);
+  call.read = ReadsJson([names](const rapidjson::Document& reply) {
+    names->clear();
     if (!reply.IsArray()) return std::string("datasources that are no array");
     for (const auto& name : reply.GetArray()) {
       if (!name.IsString()) return std::string("a datasource that is no name");
-      names.emplace_back(name.GetString(), name.GetStringLength());
+      names->emplace_back(name.GetString(), name.GetStringLength());
     }
     return std::string();
   });
-  const Answer<HttpReply> answer = impl_->caller.Send(call);
+  return call;
+}
+
+}  // namespace
+
+Answer<std::vector<std::string>> Cluster::ListDatasources() {
+  std::vector<std::string> names;
+  const Answer<HttpReply> answer = impl_->caller.Send(DatasourcesCall("", &names));
+  return WithValue(answer, std::move(names));
+}
+
+Answer<std::vector<std::string>> Cluster::ListDatasourcesEver() {
+  std::vector<std::string> names;
+  // Its name up to 24, which later ones still take, and its name since.
+  const Answer<HttpReply> answer =
+      impl_->caller.Send(DatasourcesCall("?includeUnused&includeDisabled", &names));
   return WithValue(answer, std::move(names));
 }
 

@@ -79,6 +79,18 @@ struct RowSums {
   std::map<std::string, double> sums;  // metric → sum
 };
 
+// What queries can ask of some time, by a segmentMetadata query.
+struct Columns {
+  // "LONG", "DOUBLE", "FLOAT", "STRING", "COMPLEX<…>"; "" where Druid does not say.
+  std::map<std::string, std::string> types;
+  // Rows that came in may be fewer when stored; nothing where segments differ or don't say.
+  std::optional<bool> rolled_up;
+
+  bool Has(const std::string& name) const { return types.count(name) != 0; }
+  // Adds up: a sum over anything else is no number of rows.
+  bool AddsUp(const std::string& name) const;
+};
+
 // Which ways of asking this cluster has (druid-versions: ask once, 404 decides).
 struct Capabilities {
   std::string version;                // as /status says it; for people only

@@ -101,4 +101,17 @@ absl::StatusOr<std::vector<Finding>> ListFindings(store::Transaction& tx,
   return findings;
 }
 
+absl::StatusOr<std::vector<FindingCount>> CountOpenFindings(store::Transaction& tx) {
+  auto rows = tx.Query(
+      "SELECT datasource, CASE WHEN kind = 'VERDICT' THEN reason ELSE kind END, COUNT(*),"
+      " MIN(open_ms) FROM guard_finding WHERE close_ms IS NULL GROUP BY 1, 2",
+      {});
+  if (!rows.ok()) return rows.status();
+  std::vector<FindingCount> counts;
+  for (const store::Row& row : *rows) {
+    counts.push_back({row.Text(0), row.Text(1), row.Int(2), row.At(3)});
+  }
+  return counts;
+}
+
 }  // namespace interlock::guard

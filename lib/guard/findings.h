@@ -53,4 +53,13 @@ absl::StatusOr<std::vector<Finding>> ListFindings(store::Transaction& tx,
                                                   const std::string& datasource, bool only_open,
                                                   int64_t most);
 
+// For the gauges: open ones by datasource and kind (the reason where that is a verdict), and
+// how old the oldest of them is.
+struct FindingCount {
+  std::string datasource, kind;
+  int64_t open = 0;
+  Instant oldest;
+};
+absl::StatusOr<std::vector<FindingCount>> CountOpenFindings(store::Transaction& tx);
+
 }  // namespace interlock::guard

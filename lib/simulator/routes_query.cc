@@ -1,9 +1,10 @@
-// The broker: native timeseries and a little SQL, over what is served.
+// The broker: native timeseries, the columns, and a little SQL, over what is served.
 #include <set>
 
 #include "absl/strings/str_cat.h"
 #include "lib/simulator/json.h"
 #include "lib/simulator/router.h"
+#include "lib/simulator/segment_metadata.h"
 #include "lib/simulator/sql_parser.h"
 #include "lib/simulator/timeseries.h"
 
@@ -29,7 +30,9 @@ Reply Native(Call& call) {
     return QueryError(400, "Json parse failed", json.status().message(),
                       "com.fasterxml.jackson.core.JsonParseException");
   }
-  absl::StatusOr<std::string> result = Timeseries(call.world, *json);
+  absl::StatusOr<std::string> result = FindString(*json, "queryType") == "segmentMetadata"
+                                           ? SegmentMetadata(call.world, *json)
+                                           : Timeseries(call.world, *json);
   if (result.ok()) return Reply::Json(*std::move(result));
   return QueryError(400, "Unknown exception", result.status().message(),
                     "com.fasterxml.jackson.databind.exc.ValueInstantiationException");

@@ -15,12 +15,20 @@
 namespace interlock::simulator {
 namespace {
 
+// One segment that is asked for by name: SegmentDescriptor.
+struct Only {
+  Interval interval;
+  std::string version;
+  int partition = 0;
+};
+
 struct Query {
   std::string datasource;
   std::vector<Interval> intervals;
   std::optional<Granularity> granularity;
   std::vector<Aggregation> aggregations;
   bool skip_empty = false;
+  std::vector<Only> only;  // empty: all that is served
 };
 
 absl::StatusOr<Aggregation> ReadAggregation(const JsonValue& json) {
@@ -47,7 +55,27 @@ absl::StatusOr<Aggregation> ReadAggregation(const JsonValue& json) {
   return aggregation;
 }
 
+// {"type":"segments","segments":[{"itvl","ver","part"}]}
+absl::Status ReadSegments(const JsonValue& json, Query& query) {
+  const JsonValue* segments = Find(json, "intervals/segments");
+  if (segments == nullptr || !segments->IsArray()) return absl::OkStatus();
+  for (const JsonValue& entry : segments->GetArray()) {
+    Only only;
+    absl::StatusOr<Interval> interval = ParseDruidInterval(FindString(entry, "itvl"), "itvl");
+    if (!interval.ok()) return interval.status();
+    only.interval = *interval;
+    only.version = FindString(entry, "ver");
+    const JsonValue* part = Find(entry, "part");
+    if (part == nullptr || !part->IsInt()) return NotSimulated("a segment without a part");
+    only.partition = part->GetInt();
+    query.intervals.push_back(only.interval);
+    query.only.push_back(std::move(only));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ReadIntervals(const JsonValue& json, Query& query) {
+  if (absl::Status segments = ReadSegments(json, query); !segments.ok()) return segments;
   std::vector<std::string> texts = FindStrings(json, "intervals");
   if (texts.empty()) texts = FindStrings(json, "intervals/intervals");
   if (texts.empty() && !FindString(json, "intervals").empty()) {
@@ -92,6 +120,17 @@ class Runner {
   explicit Runner(const Query& query) : query_(query) {}
 
   void Take(const Slice& slice) {
+    for (const Only& only : query_.only) {
+      const std::optional<Interval> part = slice.interval.Intersect(only.interval);
+      if (!part) continue;
+      for (const Segment* segment : slice.segments) {
+        const bool named = segment->version == only.version &&
+                           segment->partition == only.partition &&
+                           segment->interval.Contains(only.interval);
+        if (named) TakeSegment(*segment->rows, *part);
+      }
+    }
+    if (!query_.only.empty()) return;
     for (const Interval& interval : query_.intervals) {
       const std::optional<Interval> part = slice.interval.Intersect(interval);
       if (!part) continue;

@@ -174,6 +174,16 @@ absl::Status Close(store::Transaction& tx, int64_t number) {
       .status();
 }
 
+absl::Status CloseAbout(store::Transaction& tx, const std::string& kind,
+                        const std::string& subject) {
+  return tx
+      .Execute(
+          "UPDATE sweep_finding SET is_open = 0, closed_ms = :now, seen_ms = :seen"
+          " WHERE kind = :kind AND subject = :subject AND is_open = 1",
+          {tx.now(), tx.now(), kind, subject})
+      .status();
+}
+
 absl::StatusOr<Recorded> Record(store::Transaction& tx, const Scope& scope,
                                 const std::vector<Observed>& observed) {
   auto open = OpenWithin(tx, scope);

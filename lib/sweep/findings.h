@@ -31,6 +31,8 @@ inline constexpr char kForeignDrop[] = "FOREIGN_DROP";
 inline constexpr char kMarkedUsedAgain[] = "MARKED_USED_AGAIN";
 inline constexpr char kKillFailed[] = "KILL_FAILED";
 inline constexpr char kClockSkew[] = "CLOCK_SKEW";
+inline constexpr char kSealBroken[] = "SEAL_BROKEN";
+inline constexpr char kSealRewritten[] = "SEAL_REWRITTEN";
 
 // More segment ids than this are not kept with a finding.
 inline constexpr size_t kMaxSegmentsKept = 100;
@@ -41,7 +43,7 @@ struct Observed {
   std::string kind = kVerdict;
   std::string verdict;  // "DOUBLE_VERSION" …; "" where it is none
   Interval interval;
-  std::string subject;  // the task or drop it is about; "" for none
+  std::string subject;  // the task, drop or seal it is about; "" for none
   std::string reason;
   std::string message;
   std::string remedy;
@@ -90,6 +92,9 @@ absl::StatusOr<Recorded> Record(store::Transaction& tx, const Scope& scope,
 absl::StatusOr<bool> Open(store::Transaction& tx, const std::string& datasource,
                           const Observed& observed);
 absl::Status Close(store::Transaction& tx, int64_t number);
+// All open ones of a kind about this subject, whose id no two datasources share.
+absl::Status CloseAbout(store::Transaction& tx, const std::string& kind,
+                        const std::string& subject);
 
 // What is empty does not filter.
 struct Filter {

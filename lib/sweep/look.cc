@@ -1,9 +1,11 @@
 #include "lib/sweep/look.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "lib/druid/observation.h"
+#include "lib/sweep/same_as.h"
 #include "lib/verify/calendar.h"
 #include "lib/verify/neighbours.h"
 #include "lib/verify/repeats.h"
@@ -45,29 +47,61 @@ druid::Answer<druid::Snapshot> ReadLightly(druid::Cluster& cluster, const LookQu
   return Answer::Done(std::move(snapshot));
 }
 
+std::vector<SumOf> MetricsOf(const LookQuestion& question) {
+  std::vector<SumOf> metrics = question.sums;
+  if (!question.count_metric.empty()) {
+    metrics.insert(metrics.begin(), {question.count_metric, "expect/count_metric"});
+  }
+  return metrics;
+}
+
+// What a thorough look reads, one thing after the other.
+struct Reading {
+  std::vector<Interval> partitions;
+  Twin twin;
+};
+
+druid::Answer<druid::Snapshot> Give(const NotTold& why, Look* look) {
+  look->not_told = why;
+  return druid::Answer<druid::Snapshot>::Unknown(druid::Cause::kNone, why.message);
+}
+
 // The partitions first: they decide what is counted.
 absl::StatusOr<druid::Answer<druid::Snapshot>> ReadThoroughly(druid::Cluster& cluster,
                                                               const LookQuestion& question,
-                                                              Look* look,
-                                                              std::vector<Interval>* partitions) {
+                                                              Look* look, Reading* reading) {
   using Answer = druid::Answer<druid::Snapshot>;
   auto used = cluster.ListUsedSegments(question.datasource, {question.interval});
   if (!used.done()) return Answer::Like(used);
+  if (used.value().empty()) {
+    if (auto unknown = LookForDatasource(cluster, question.datasource)) return Give(*unknown, look);
+  }
   const auto first = druid::Timeline::Of(std::move(used.value()));
   look->calendar = verify::CalendarOf(first, question.interval);
-  if (partitions->empty()) {
+  if (reading->partitions.empty()) {
     auto all =
         verify::PartitionsOf(first, question.interval, look->calendar, question.max_partitions);
     if (!all.ok()) return all.status();
-    *partitions = *std::move(all);
+    reading->partitions = *std::move(all);
   }
+  const std::vector<SumOf> metrics = MetricsOf(question);
+  auto unknown = CheckMetrics(cluster, question.datasource, question.interval, first, metrics);
+  if (!unknown.ok()) return unknown.status();
+  if (*unknown) return Give(**unknown, look);
   druid::ObserveRequest observe{question.datasource,
                                 question.interval,
                                 Surroundings(question.interval, look->calendar),
-                                *partitions,
+                                reading->partitions,
                                 {},
                                 true};
-  if (!question.count_metric.empty()) observe.metrics = {question.count_metric};
+  for (const SumOf& sum : metrics) observe.metrics.push_back(sum.metric);
+  if (!question.same_as.empty()) {
+    reading->twin = ReadTwin(cluster,
+                             {question.datasource, question.same_as, question.interval,
+                              reading->partitions, question.count_metric},
+                             first);
+    for (const std::string& metric : reading->twin.metrics) observe.metrics.push_back(metric);
+  }
   return druid::Observe(cluster, observe, question.now);
 }
 
@@ -128,14 +162,41 @@ void WeighSigns(druid::Cluster& cluster, const LookQuestion& question, Look* loo
   }
 }
 
+// Partitions that are asked about one by one where something is not loaded.
+constexpr size_t kMaxLoadLooks = 100;
+
+void CountUnloaded(druid::Cluster& cluster, const LookQuestion& question, Look* look) {
+  for (auto& verdict : look->verdicts) {
+    if (look->unavailable == 0) {
+      verdict.unloaded_segments = 0;
+    } else if (look->verdicts.size() == 1) {
+      verdict.unloaded_segments = look->unavailable;
+    } else if (look->verdicts.size() <= kMaxLoadLooks) {
+      const auto answer = cluster.GetLoadStatus(question.datasource, verdict.partition, false);
+      if (answer.done()) verdict.unloaded_segments = answer.value().unavailable_segments;
+    }
+  }
+}
+
 verify::PartitionQuestion QuestionOf(const LookQuestion& question, const Interval& partition,
-                                     size_t of, const druid::Rules* rules) {
+                                     const Reading& reading, const druid::Rules* rules) {
   verify::PartitionQuestion ask;
   ask.partition = partition;
   ask.level = question.level;
   ask.count_metric = question.count_metric;
-  if (question.expected_rows) ask.expected_rows = question.expected_rows(partition, of);
+  if (question.expected) {
+    Expectation expected = question.expected(partition, reading.partitions.size());
+    ask.expected_rows = expected.rows;
+    ask.expected = std::move(expected.others);
+    ask.min_rows = expected.min_rows;
+    ask.expected_version = std::move(expected.version);
+    ask.part_of_total = expected.part_of_total;
+  }
   ask.expected_from = "the caller";
+  const auto twin = reading.twin.expected.find(partition);
+  if (twin != reading.twin.expected.end()) {
+    ask.expected.insert(ask.expected.end(), twin->second.begin(), twin->second.end());
+  }
   ask.now = question.now;
   ask.not_before = question.not_before;
   ask.grace = question.grace;
@@ -143,35 +204,100 @@ verify::PartitionQuestion QuestionOf(const LookQuestion& question, const Interva
   return ask;
 }
 
+// Where rows are not as expected, or only the total will tell, those that streams have not
+// published are told apart. Where that can't be asked, what was counted stands.
+void TellRealtimeApart(druid::Cluster& cluster, const LookQuestion& question, Look* look) {
+  std::vector<std::string> metrics;
+  if (!question.count_metric.empty()) metrics.push_back(question.count_metric);
+  const bool few = look->verdicts.size() <= kMaxLoadLooks;  // each is a query
+  for (auto& verdict : look->verdicts) {
+    const bool asked =
+        std::any_of(verdict.checks.begin(), verdict.checks.end(), [](const auto& check) {
+          return check.result == verify::Comparison::kMore ||
+                 check.result == verify::Comparison::kFewer ||
+                 (check.result == verify::Comparison::kPartOfTotal && few);
+        });
+    if (!asked || !verdict.rows) continue;
+    const auto sums = cluster.SumPublished(question.datasource,
+                                           look->timeline.Visible(verdict.partition), metrics);
+    if (!sums.done()) continue;
+    const int64_t published = metrics.empty()
+                                  ? sums.value().rows
+                                  : std::llround(sums.value().sums.at(question.count_metric));
+    verify::TellRealtimeApart(published, &verdict);
+  }
+}
+
+// Fewer stored rows than expected, or part of a total, and no column that counts what came
+// in: was it rolled up?
+void TellRolledUp(druid::Cluster& cluster, const LookQuestion& question, Look* look) {
+  const auto asked = [](const verify::PartitionVerdict& verdict) {
+    return std::any_of(verdict.checks.begin(), verdict.checks.end(), [](const auto& check) {
+      return check.measure == verify::kRows && (check.result == verify::Comparison::kFewer ||
+                                                check.result == verify::Comparison::kPartOfTotal);
+    });
+  };
+  if (!question.count_metric.empty() ||
+      std::none_of(look->verdicts.begin(), look->verdicts.end(), asked)) {
+    return;
+  }
+  const auto columns = cluster.ListColumns(question.datasource, question.interval);
+  if (!columns.done() || !columns.value().rolled_up.value_or(false)) return;
+  for (auto& verdict : look->verdicts) verify::TellRolledUp(&verdict);
+}
+
+void NothingTold(const std::vector<Interval>& partitions, const Interval& interval, Look* look) {
+  const NotTold& why = *look->not_told;
+  for (const auto& partition : partitions.empty() ? std::vector<Interval>{interval} : partitions) {
+    look->verdicts.push_back(verify::NothingKnown(partition, why.message, why.reason, why.next));
+  }
+}
+
+verify::PartitionVerdict JudgeOne(const LookQuestion& question, const Look& look,
+                                  const druid::Snapshot& snapshot, const Reading& reading,
+                                  verify::PartitionQuestion ask) {
+  ask.count_metric_is_there = ask.count_metric.empty() || !question.thorough ||
+                              ListsMetric(look.timeline, ask.partition, ask.count_metric);
+  auto verdict = verify::VerifyPartition(look.timeline, snapshot, ask);
+  if (reading.twin.not_told) {
+    verdict.findings.push_back(verify::MakeFinding(verify::Verdict::kUndetermined,
+                                                   reading.twin.not_told->message, {}, 1,
+                                                   reading.twin.not_told->reason));
+  }
+  return verdict;
+}
+
 }  // namespace
 
 absl::StatusOr<Look> LookAt(druid::Cluster& cluster, const LookQuestion& question) {
   Look look;
-  std::vector<Interval> partitions = question.partitions;
+  Reading reading{question.partitions, {}};
   auto read = question.thorough
-                  ? ReadThoroughly(cluster, question, &look, &partitions)
+                  ? ReadThoroughly(cluster, question, &look, &reading)
                   : absl::StatusOr<druid::Answer<druid::Snapshot>>(ReadLightly(cluster, question));
   if (!read.ok()) return read.status();
-  const auto rules = cluster.GetRules(question.datasource);
   if (!read->done()) {
-    look.no_answer = read->text();
-    if (partitions.empty()) partitions = {question.interval};
-    for (const auto& partition : partitions) {
-      look.verdicts.push_back(verify::NothingKnown(partition, look.no_answer));
-    }
+    if (!look.not_told) look.not_told = NotTold{"NO_ANSWER", read->text(), ""};
+    NothingTold(reading.partitions, question.interval, &look);
     return look;
   }
+  const auto rules = cluster.GetRules(question.datasource);
   druid::Snapshot& snapshot = read->value();
   look.timeline = druid::Timeline::Of(snapshot.used);
   look.unavailable = snapshot.load.unavailable_segments;
   // Rules that can't be read only leave NEVER_LOADS unsaid.
   const auto parsed = druid::Rules::Parse(rules.done() ? rules.value() : "");
-  for (const auto& partition : partitions) {
-    const auto ask =
-        QuestionOf(question, partition, partitions.size(), parsed.ok() ? &*parsed : nullptr);
-    look.verdicts.push_back(verify::VerifyPartition(look.timeline, snapshot, ask));
+  for (const auto& partition : reading.partitions) {
+    look.verdicts.push_back(
+        JudgeOne(question, look, snapshot, reading,
+                 QuestionOf(question, partition, reading, parsed.ok() ? &*parsed : nullptr)));
   }
   if (look.unavailable == 0) WeighSigns(cluster, question, &look);
+  if (question.thorough) CountUnloaded(cluster, question, &look);
+  if (question.thorough && look.unavailable == 0) {
+    TellRealtimeApart(cluster, question, &look);
+    TellRolledUp(cluster, question, &look);
+  }
   if (look.calendar) {
     look.neighbours =
         verify::VisibleSetOf(

@@ -17,10 +17,20 @@
 #include "absl/time/time.h"
 #include "lib/druid/cluster.h"
 #include "lib/druid/timeline.h"
+#include "lib/sweep/known.h"
 #include "lib/time/granularity.h"
 #include "lib/verify/partition.h"
 
 namespace interlock::sweep {
+
+// What is expected of one partition.
+struct Expectation {
+  std::optional<int64_t> rows;  // by the caller
+  std::vector<verify::Expected> others;
+  std::optional<int64_t> min_rows;
+  std::optional<std::string> version;
+  bool part_of_total = false;  // verify::PartitionQuestion
+};
 
 struct LookQuestion {
   std::string datasource;
@@ -29,8 +39,10 @@ struct LookQuestion {
   std::vector<Interval> partitions;
   verify::Level level = verify::Level::kServed;
   std::string count_metric;
+  std::vector<SumOf> sums;  // beside it
   // Of a partition, out of so many; may be empty.
-  std::function<std::optional<int64_t>(const Interval& partition, size_t of)> expected_rows;
+  std::function<Expectation(const Interval& partition, size_t of)> expected;
+  std::string same_as;  // a datasource that must have the same rows; "" for none
   Instant now;
   std::optional<Instant> not_before;
   absl::Duration grace = absl::Hours(1);
@@ -45,10 +57,13 @@ struct Look {
   std::vector<verify::PartitionVerdict> verdicts;
   int64_t unavailable = 0;  // segments that are visible and not served
   std::string neighbours;   // digest of what is visible next door; "" without a calendar
-  std::string no_answer;    // why nothing is known; "" where Druid answered
+  // Why nothing is known; nothing where Druid answered.
+  std::optional<NotTold> not_told;
 };
 
-// OUT_OF_RANGE, LIMIT_EXCEEDED for more than `max_partitions`.
+// OUT_OF_RANGE, LIMIT_EXCEEDED for more than `max_partitions`; INVALID_ARGUMENT,
+// UNKNOWN_METRIC and METRIC_NOT_NUMERIC (known.h). A datasource that Druid does not know is
+// UNDETERMINED, since a list that leaves out what may not be read looks like it.
 absl::StatusOr<Look> LookAt(druid::Cluster& cluster, const LookQuestion& question);
 
 }  // namespace interlock::sweep

@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "lib/lease/reservations.h"
+#include "lib/sweep/foreign_writers.h"
 #include "lib/sweep/swept.h"
 
 namespace interlock::sweep {
@@ -21,8 +22,6 @@ constexpr absl::Duration kFirstSpread = absl::Seconds(30);
 constexpr absl::Duration kPageLease = absl::Minutes(5);
 // Open findings outside of all pages that one sweep looks at.
 constexpr int64_t kMostLeftovers = 200;
-// Ids of tasks that Interlock pins (druid/task_id.h).
-constexpr char kOwnTasks[] = "il-";
 
 absl::Status NoAnswer(const std::string& text) { return absl::UnavailableError(text); }
 
@@ -154,8 +153,8 @@ absl::Status Sweeper::SweepPage(Walk& walk, const Page& page) {
   question.thorough = false;
   auto look = LookAt(cluster_, question);
   if (!look.ok()) return look.status();
-  if (!look->no_answer.empty()) {
-    walk.failed = look->no_answer;
+  if (look->not_told) {
+    walk.failed = look->not_told->message;
     return absl::OkStatus();
   }
   const auto observed = ToKeep(*look);
@@ -219,8 +218,8 @@ absl::Status Sweeper::LookAgain(Walk& walk, const Finding& finding) {
   question.thorough = false;
   auto look = LookAt(cluster_, question);
   if (!look.ok()) return look.status();
-  if (!look->no_answer.empty()) {
-    walk.failed = look->no_answer;
+  if (look->not_told) {
+    walk.failed = look->not_told->message;
     return absl::OkStatus();
   }
   Scope scope = ScopeOf(walk.datasource, was.interval, *look);
@@ -238,44 +237,39 @@ absl::Status Sweeper::LookForForeignWriters(Walk& walk) {
     // Some versions can't be asked; what was found before stays.
     return absl::OkStatus();
   }
-  std::vector<Observed> observed;
+  std::vector<lease::Reservation> reservations;
+  std::vector<Finding> known;
   auto status = store_.Read([&](store::Transaction& tx) {
     lease::Filter filter;
     filter.datasource = walk.datasource;
     auto listed = lease::List(tx, filter, {1000, ""});
     if (!listed.ok()) return listed.status();
-    for (const auto& lock : locks.value()) {
-      if (lock.revoked || lock.group_id.empty() || absl::StartsWith(lock.group_id, kOwnTasks)) {
-        continue;
-      }
-      for (const auto& reservation : listed->reservations) {
-        // Whoever reserves for a task of his own is not told apart from others.
-        if (reservation.mode != lease::Mode::kReplace || reservation.pins.empty()) continue;
-        for (const auto& reserved : reservation.intervals) {
-          const auto part = reserved.Intersect(lock.interval);
-          if (!part) continue;
-          Observed one;
-          one.kind = kForeignWriter;
-          one.interval = *part;
-          one.subject = lock.group_id;
-          one.reason = "LOCK_IN_RESERVED_TIME";
-          one.message =
-              absl::StrCat("task ", lock.group_id, " holds a ", lock.type, " lock in time that ",
-                           reservation.holder, " has reserved (", reservation.id, ")");
-          one.remedy =
-              "have its owner ask for a reservation; shut the task down where it must not "
-              "write";
-          observed.push_back(std::move(one));
-        }
-      }
-    }
-    return absl::OkStatus();
+    reservations = std::move(listed->reservations);
+    Filter writers;
+    writers.datasource = walk.datasource;
+    writers.kinds = {kForeignWriter};
+    auto open = List(tx, writers, kMostLeftovers, "");
+    if (open.ok()) known = std::move(open->findings);
+    return open.status();
   });
   if (!status.ok()) return status;
   Scope scope;
   scope.datasource = walk.datasource;
   scope.kind = kForeignWriter;
   scope.looked_at = Interval::Eternity();
+  std::vector<Observed> observed = ForeignLocks(locks.value(), reservations);
+  for (const Finding& finding : known) {
+    const bool again = std::any_of(observed.begin(), observed.end(), [&](const Observed& one) {
+      return one.subject == finding.observed.subject && one.interval == finding.observed.interval;
+    });
+    if (again) continue;
+    const auto used = cluster_.ListUsedSegments(walk.datasource, {finding.observed.interval});
+    if (!used.done()) {
+      scope.untold.push_back(finding.observed.interval);
+    } else if (auto left = LeftByForeign(finding.observed, reservations, used.value())) {
+      observed.push_back(*std::move(left));
+    }
+  }
   return Keep(walk, scope, observed);
 }
 

@@ -20,19 +20,27 @@ absl::Status TooMany(int64_t limit) {
                     "LIMIT_EXCEEDED", {{"limit", absl::StrCat(limit)}});
 }
 
-std::vector<Interval> SlicesAndGaps(const std::vector<druid::Slice>& slices,
+// Chunks that overlap are one partition: what hides a part of another is judged with it.
+std::vector<Interval> ChunksAndGaps(const std::vector<druid::Slice>& slices,
                                     const Interval& interval) {
+  std::vector<Interval> chunks;
+  for (const auto& slice : slices) {
+    Interval chunk = *slice.chunk.Intersect(interval);
+    while (!chunks.empty() && chunks.back().end() > chunk.start()) {
+      chunk = Interval::Between(std::min(chunks.back().start(), chunk.start()),
+                                std::max(chunks.back().end(), chunk.end()));
+      chunks.pop_back();
+    }
+    chunks.push_back(chunk);
+  }
   std::vector<Interval> partitions;
   Instant at = interval.start();
-  const auto add = [&](Instant start, Instant end) {
-    if (start < end) partitions.push_back(*Interval::Of(start, end));
-  };
-  for (const auto& slice : slices) {
-    add(at, slice.interval.start());
-    add(slice.interval.start(), slice.interval.end());
-    at = slice.interval.end();
+  for (const Interval& chunk : chunks) {
+    if (at < chunk.start()) partitions.push_back(Interval::Between(at, chunk.start()));
+    partitions.push_back(chunk);
+    at = chunk.end();
   }
-  add(at, interval.end());
+  if (at < interval.end()) partitions.push_back(Interval::Between(at, interval.end()));
   return partitions;
 }
 
@@ -56,7 +64,7 @@ absl::StatusOr<std::vector<Interval>> PartitionsOf(const druid::Timeline& timeli
                                                    const std::optional<Granularity>& calendar,
                                                    int64_t limit) {
   if (!calendar) {
-    auto partitions = SlicesAndGaps(timeline.Visible(interval), interval);
+    auto partitions = ChunksAndGaps(timeline.Visible(interval), interval);
     if (static_cast<int64_t>(partitions.size()) > limit) return TooMany(limit);
     return partitions;
   }

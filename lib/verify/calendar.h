@@ -20,8 +20,8 @@ namespace interlock::verify {
 std::optional<Granularity> CalendarOf(const druid::Timeline& timeline, const Interval& interval);
 
 // The partitions of `interval`: its buckets in `calendar`, cut at the interval's ends; or,
-// without a calendar, what is visible slice by slice with the gaps between. OUT_OF_RANGE
-// beyond `limit`.
+// without a calendar, the chunks that are visible, those that overlap taken together, with
+// the gaps between. OUT_OF_RANGE beyond `limit`.
 absl::StatusOr<std::vector<Interval>> PartitionsOf(const druid::Timeline& timeline,
                                                    const Interval& interval,
                                                    const std::optional<Granularity>& calendar,

@@ -49,7 +49,10 @@ class Judge {
   void JudgeRules();
   void JudgeRows();
   void CountRows();
+  bool MayCompare();
+  std::optional<double> CountOf(const std::string& measure) const;
   void CompareRows();
+  void NoteUncompared();
   bool Loaded() const { return snapshot_.load.unavailable_segments == 0; }
   // What is seen of the slice's chunk within the partition is cut by another version.
   bool IsCut(const Slice& slice) const {
@@ -125,6 +128,12 @@ void Judge::JudgeVersions() {
 void Judge::JudgeOwnVersion() {
   if (!question_.expected_version || slices_.empty()) return;
   for (const Slice& slice : slices_) {
+    const bool compacted = std::all_of(slice.segments.begin(), slice.segments.end(),
+                                       [](const Segment* segment) { return segment->compacted; });
+    // Druid rewrote what was proven: whether it is still that, the rows say.
+    if (slice.version > *question_.expected_version && compacted && !question_.expected.empty()) {
+      continue;
+    }
     if (slice.version > *question_.expected_version) {
       Add(Verdict::kForeignWrite, "ANOTHER_VERSION",
           absl::StrCat("version ", slice.version, " hides ", *question_.expected_version,
@@ -228,44 +237,84 @@ void Judge::CountRows() {
   for (const druid::RowSums& sums : snapshot_.rows) {
     if (sums.interval != question_.partition) continue;
     result_.stored_rows = sums.rows;
+    result_.sums = sums.sums;
     if (question_.count_metric.empty()) {
       result_.rows = sums.rows;
-    } else if (const auto it = sums.sums.find(question_.count_metric); it != sums.sums.end()) {
+    } else if (const auto it = sums.sums.find(question_.count_metric);
+               it != sums.sums.end() && question_.count_metric_is_there) {
       result_.rows = std::llround(it->second);
     }
   }
 }
 
+std::optional<double> Judge::CountOf(const std::string& measure) const {
+  if (measure == kRows) {
+    return result_.rows ? std::optional(static_cast<double>(*result_.rows)) : std::nullopt;
+  }
+  const auto found = result_.sums.find(measure);
+  return found == result_.sums.end() ? std::nullopt : std::optional(found->second);
+}
+
+// Whether what was counted is all that there is.
+bool Judge::MayCompare() {
+  if (!question_.count_metric_is_there) {
+    Add(Verdict::kUndetermined, "METRIC_NOT_THERE",
+        absl::StrCat("what is seen here has no column ", question_.count_metric,
+                     ", which other partitions have: rows can't be counted by it"));
+    return false;
+  }
+  if (result_.rows && Loaded()) return true;
+  Add(Verdict::kUndetermined, "ROWS_NOT_COUNTED",
+      result_.rows ? "rows can't be counted before all is loaded" : "rows could not be counted");
+  return false;
+}
+
 void Judge::CompareRows() {
-  const int64_t expected = *question_.expected_rows;
-  if (!result_.rows || !Loaded()) {
-    Add(Verdict::kUndetermined, "ROWS_NOT_COUNTED",
-        result_.rows ? "rows can't be counted before all is loaded" : "rows could not be counted");
+  std::vector<Expected> expected = question_.expected;
+  if (question_.expected_rows) {
+    expected.insert(expected.begin(), {kRows, static_cast<double>(*question_.expected_rows), true,
+                                       RowSource::kCaller, question_.expected_from});
+  }
+  for (const Expected& one : expected) {
+    result_.checks.push_back(Compare(one, CountOf(one.measure)));
+    auto finding = FindingOf(result_.checks.back(), one.from);
+    if (finding) result_.findings.push_back(*std::move(finding));
+  }
+  if (question_.min_rows && *result_.rows < *question_.min_rows) {
+    Add(Verdict::kMissingRows, "FEWER_THAN_EXPECTED",
+        absl::StrCat(*result_.rows, " rows, and at least ", *question_.min_rows,
+                     " are expected by the caller"));
+  }
+}
+
+// Rows that were counted, and not compared with anything of this partition alone.
+void Judge::NoteUncompared() {
+  RowCheck check;
+  check.counted = CountOf(kRows);
+  check.result = question_.part_of_total ? Comparison::kPartOfTotal : Comparison::kNotProvable;
+  result_.checks.push_back(check);
+  if (!question_.part_of_total) {
+    Add(Verdict::kRowsNotProvable, "", "there is no expectation to compare rows with");
     return;
   }
-  if (*result_.rows == expected) return;
-  const std::string evidence = absl::StrCat(
-      *result_.rows, " rows, and ", expected, " are expected",
-      question_.expected_from.empty() ? "" : absl::StrCat(" by ", question_.expected_from));
-  if (*result_.rows < expected) {
-    Add(Verdict::kMissingRows, "FEWER_THAN_EXPECTED", evidence);
-    return;
+  for (Finding& finding : result_.findings) {
+    if (finding.verdict != Verdict::kSingleVersion || !result_.rows) continue;
+    absl::StrAppend(&finding.evidence, "; ", *result_.rows,
+                    " rows, a part of the total that is expected");
   }
-  const bool twice = expected > 0 && *result_.rows % expected == 0;
-  Add(Verdict::kDuplicateRows, "MORE_THAN_EXPECTED",
-      twice ? absl::StrCat(evidence, ": ", *result_.rows / expected, " times as many") : evidence);
 }
 
 void Judge::JudgeRows() {
   CountRows();
-  if (question_.expected_rows) {
-    CompareRows();
-    return;
-  }
+  const bool alone =
+      question_.expected_rows || !question_.expected.empty() || question_.min_rows.has_value();
+  const bool asked = alone || question_.part_of_total || !question_.count_metric_is_there;
+  if (asked && !MayCompare()) return;
+  if (alone) CompareRows();
+  if (question_.expected_rows || !question_.expected.empty()) return;
   if (auto repeats = LookForRepeats(slices_)) result_.findings.push_back(*std::move(repeats));
-  if (!slices_.empty() && !Has(result_.findings, Verdict::kTombstoned)) {
-    Add(Verdict::kRowsNotProvable, "", "there is no expectation to compare rows with");
-  }
+  if (alone || slices_.empty() || Has(result_.findings, Verdict::kTombstoned)) return;
+  NoteUncompared();
 }
 
 PartitionVerdict Judge::Run() {
@@ -287,10 +336,19 @@ PartitionVerdict VerifyPartition(const Timeline& timeline, const druid::Snapshot
   return Judge(timeline, snapshot, question).Run();
 }
 
-PartitionVerdict NothingKnown(const Interval& partition, const std::string& why) {
+std::optional<int64_t> LoadedSegments(const PartitionVerdict& verdict, int64_t of_version) {
+  if (!verdict.unloaded_segments) return std::nullopt;
+  if (verdict.visible_versions.size() > 1 && *verdict.unloaded_segments > 0) return std::nullopt;
+  return std::max<int64_t>(0, of_version - *verdict.unloaded_segments);
+}
+
+PartitionVerdict NothingKnown(const Interval& partition, const std::string& why,
+                              const std::string& reason, const std::string& next) {
   PartitionVerdict verdict;
   verdict.partition = partition;
-  verdict.findings.push_back(MakeFinding(Verdict::kUndetermined, why, {}, 1, "NO_ANSWER"));
+  verdict.findings.push_back(
+      MakeFinding(Verdict::kUndetermined, why, {}, 1, reason.empty() ? "NO_ANSWER" : reason));
+  if (!next.empty()) verdict.findings.back().next = next;
   return verdict;
 }
 

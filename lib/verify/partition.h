@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "lib/druid/timeline.h"
 #include "lib/time/instant.h"
 #include "lib/time/interval.h"
+#include "lib/verify/rows.h"
 #include "lib/verify/verdict.h"
 
 namespace interlock::verify {
@@ -25,9 +27,16 @@ struct PartitionQuestion {
   // The metric of type count whose sum is the number of rows that came in; "" to count
   // stored rows, which is the same only without roll-up.
   std::string count_metric;
-  // Nothing to compare with where it is missing.
+  // False: the segments that are seen here have no such column, whose sum is 0 then.
+  bool count_metric_is_there = true;
+  // Nothing to compare with where all of these are missing.
   std::optional<int64_t> expected_rows;
   std::string expected_from;  // "the task's report", "the caller", for the evidence
+  std::vector<Expected> expected;
+  std::optional<int64_t> min_rows;
+  // Something is expected of all partitions together (JudgeTotal): it has to be counted
+  // here, and says nothing of this one alone.
+  bool part_of_total = false;
   // The version that must be seen; another is somebody else's.
   std::optional<std::string> expected_version;
   Instant now;
@@ -48,6 +57,13 @@ struct PartitionVerdict {
   int64_t appended_segments = 0;              // beyond the core of their version
   std::optional<int64_t> rows;                // by the count metric, or stored rows without one
   std::optional<int64_t> stored_rows;         // COUNT(*)
+  std::map<std::string, double> sums;         // of the metrics that were asked for
+  std::vector<RowCheck> checks;               // rows, and what they were compared with
+  bool rolled_up = false;                     // where that was asked
+  // Rows that streams serve and have not published, where that was asked and there are some.
+  std::optional<int64_t> unpublished_rows;
+  // Visible ones that are not loaded; nothing where that was not asked.
+  std::optional<int64_t> unloaded_segments;
 
   bool good() const { return IsGood(findings); }
   bool undetermined() const { return IsUndetermined(findings); }
@@ -57,7 +73,21 @@ struct PartitionVerdict {
 PartitionVerdict VerifyPartition(const druid::Timeline& timeline, const druid::Snapshot& snapshot,
                                  const PartitionQuestion& question);
 
-// The verdict where Druid gave no usable answer.
-PartitionVerdict NothingKnown(const Interval& partition, const std::string& why);
+// How many of a visible version's segments are loaded: all but what Druid counts as not
+// available. Of two versions it does not say which: nothing then.
+std::optional<int64_t> LoadedSegments(const PartitionVerdict& verdict, int64_t of_version);
+
+// What was counted holds rows that no published segment has: `published` by the same measure.
+// Some of them may be served twice for a while, as they are published under another version
+// or number (apache/druid#15813); so that other rows than expected are UNDETERMINED,
+// REALTIME_ROWS, until the stream has handed over.
+void TellRealtimeApart(int64_t published, PartitionVerdict* verdict);
+
+// Stored rows were counted, and what is there was rolled up: fewer than expected may be all.
+void TellRolledUp(PartitionVerdict* verdict);
+
+// The verdict where Druid gave no usable answer. Without a reason, NO_ANSWER.
+PartitionVerdict NothingKnown(const Interval& partition, const std::string& why,
+                              const std::string& reason = "", const std::string& next = "");
 
 }  // namespace interlock::verify

@@ -93,6 +93,12 @@ bool IsBad(Verdict verdict) {
          verdict != Verdict::kUndetermined;
 }
 
+// Not known, and of the rows alone.
+bool IsOfRows(const Finding& finding) {
+  return finding.reason == "ROWS_NOT_COUNTED" || finding.reason == "METRIC_NOT_THERE" ||
+         finding.reason == "REALTIME_ROWS" || finding.reason == "ROLLED_UP";
+}
+
 }  // namespace
 
 absl::string_view NameOf(Verdict verdict) { return WordsOf(verdict).name; }
@@ -119,6 +125,32 @@ bool IsGood(const std::vector<Finding>& findings) {
   return !findings.empty() && !Has(findings, Verdict::kUndetermined) &&
          std::none_of(findings.begin(), findings.end(),
                       [](const Finding& finding) { return IsFault(finding); });
+}
+
+std::optional<Level> ReachedLevel(const std::vector<Finding>& findings, Level looked_at) {
+  Level reached = looked_at;
+  if (findings.empty()) return std::nullopt;
+  for (const Finding& finding : findings) {
+    switch (finding.verdict) {
+      case Verdict::kIncompletePartitionSet:
+      case Verdict::kPartiallyCovered:
+        return std::nullopt;
+      case Verdict::kUndetermined:
+        if (finding.reason == "LOAD_STATUS_DISAGREES") reached = std::min(reached, Level::kVisible);
+        if (!IsOfRows(finding) && finding.reason != "LOAD_STATUS_DISAGREES") return std::nullopt;
+        break;
+      case Verdict::kNotLoaded:
+      case Verdict::kNeverLoads:
+        reached = std::min(reached, Level::kVisible);
+        break;
+      case Verdict::kNotRetired:
+        reached = std::min(reached, Level::kServed);
+        break;
+      default:
+        break;
+    }
+  }
+  return reached;
 }
 
 bool IsUndetermined(const std::vector<Finding>& findings) {

@@ -4,6 +4,7 @@
 // or makes no sense: that is UNDETERMINED (P8).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -66,5 +67,9 @@ bool IsGood(const std::vector<Finding>& findings);
 // Neither good nor bad: something could not be told, and nothing else is wrong.
 bool IsUndetermined(const std::vector<Finding>& findings);
 bool Has(const std::vector<Finding>& findings, Verdict verdict);
+
+// How far it has got by what was found, up to the level that was looked at; rows do not
+// count here. Nothing where queries read no single version, or it is not known.
+std::optional<Level> ReachedLevel(const std::vector<Finding>& findings, Level looked_at);
 
 }  // namespace interlock::verify

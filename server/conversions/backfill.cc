@@ -83,7 +83,7 @@ void SetProof(const backfill::Proof& proof, const Interval& partition, v1::Proof
     AddVersions({proof.version}, partition, proto->mutable_after());
     auto& after = *proto->mutable_after(0);
     after.set_segment_count(static_cast<int32_t>(proof.segments));
-    if (proof.level == "SERVED") after.set_loaded_count(after.segment_count());
+    if (proof.level != "VISIBLE") after.set_loaded_count(after.segment_count());
     after.set_task_id(proof.task_id);
     if (proof.rows) after.set_row_count(*proof.rows);
   }
@@ -154,7 +154,6 @@ absl::Status CheckBuilt(const v1::SubmitBackfillRequest& request) {
   if (request.accept_concurrent_append()) return FieldNotBuilt("accept_concurrent_append");
   // `correction` is SubmitCall's to honour.
   if (request.has_deadline()) return FieldNotBuilt("deadline");
-  if (request.level() == v1::Proof::RETIRED) return FieldNotBuilt("level");
   if (request.expect().sums_size() > 0) return FieldNotBuilt("expect/sums");
   if (request.expect().partitions_size() > 0) return FieldNotBuilt("expect/partitions");
   if (!request.expect().same_as_datasource().empty())
@@ -224,8 +223,9 @@ void ToProto(const backfill::Backfills::Detail& detail, bool with_spec, v1::Back
   proto->set_max_attempts(static_cast<int32_t>(backfill.max_attempts));
   proto->set_newest_first(backfill.newest_first);
   if (backfill.expected_rows) proto->mutable_expect()->set_rows(*backfill.expected_rows);
-  proto->set_level(backfill.level == verify::Level::kVisible ? v1::Proof::VISIBLE
-                                                             : v1::Proof::SERVED);
+  proto->set_level(backfill.level == verify::Level::kVisible  ? v1::Proof::VISIBLE
+                   : backfill.level == verify::Level::kServed ? v1::Proof::SERVED
+                                                              : v1::Proof::RETIRED);
   proto->set_skip_held(backfill.skip_held);
   proto->set_reservation_id(backfill.reservation_id);
   proto->set_fencing_token(backfill.token);
@@ -343,6 +343,7 @@ absl::StatusOr<backfill::BackfillRequest> FromProto(const v1::SubmitBackfillRequ
   backfill.skip_held = request.skip_held();
   backfill.accept_widening = request.accept_widening();
   if (request.level() == v1::Proof::VISIBLE) backfill.level = verify::Level::kVisible;
+  if (request.level() == v1::Proof::RETIRED) backfill.level = verify::Level::kRetired;
   if (request.has_waiting_deadline())
     backfill.waiting_deadline = FromProto(request.waiting_deadline());
   if (request.has_run_deadline()) backfill.run_deadline = FromProto(request.run_deadline());

@@ -24,6 +24,9 @@ void ToProto(const sweep::Finding& finding, v1::Finding* proto) {
       observed.kind == sweep::kKillFailed) {
     proto->set_drop_id(observed.subject);
   }
+  if (observed.kind == sweep::kSealBroken || observed.kind == sweep::kSealRewritten) {
+    proto->set_seal_id(observed.subject);
+  }
   if (observed.verdict.empty()) return;
   v1::Verdict* verdict = proto->mutable_verdict();
   v1::Verdict::Kind what = v1::Verdict::UNDETERMINED;
@@ -59,6 +62,17 @@ void ToProto(const guard::Finding& finding, v1::Finding* proto) {
   proto->set_stream(finding.stream);
   proto->set_backfill_id(finding.backfill_id);
   for (const auto& id : finding.task_ids) proto->add_task_ids(id);
+  if (finding.kind != guard::kVerdict) return;
+  v1::Verdict* verdict = proto->mutable_verdict();
+  v1::Verdict::Kind what = v1::Verdict::UNDETERMINED;
+  v1::Verdict::Kind_Parse(finding.reason, &what);
+  verdict->set_kind(what);
+  verdict->set_reason(finding.reason);
+  verdict->set_message(finding.message);
+  verdict->set_remedy(finding.remedy);
+  verdict->set_interval(proto->interval());
+  verdict->set_score(1);
+  ToProto(finding.opened, verdict->mutable_since_time());
 }
 
 void ToProto(const sweep::Swept& swept, v1::Sweep* proto) {

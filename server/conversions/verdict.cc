@@ -1,7 +1,9 @@
 #include "server/conversions/verdict.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -54,6 +56,69 @@ v1::SegmentVersion* Version(const Interval& chunk, const std::string& version,
 
 using Chunk = std::pair<Interval, std::string>;
 
+v1::RowCheck::Result ToProto(verify::Comparison comparison) {
+  switch (comparison) {
+    case verify::Comparison::kEqual:
+      return v1::RowCheck::EQUAL;
+    case verify::Comparison::kMore:
+      return v1::RowCheck::MORE;
+    case verify::Comparison::kFewer:
+      return v1::RowCheck::FEWER;
+    case verify::Comparison::kNotProvable:
+      return v1::RowCheck::NOT_PROVABLE;
+    case verify::Comparison::kPartOfTotal:
+      return v1::RowCheck::PART_OF_TOTAL;
+    case verify::Comparison::kUnknown:
+      break;
+  }
+  return v1::RowCheck::UNKNOWN;
+}
+
+v1::RowCheck::Source ToProto(verify::RowSource source) {
+  switch (source) {
+    case verify::RowSource::kCaller:
+      return v1::RowCheck::CALLER;
+    case verify::RowSource::kLastProof:
+      return v1::RowCheck::LAST_PROOF;
+    case verify::RowSource::kDatasource:
+      return v1::RowCheck::DATASOURCE;
+    case verify::RowSource::kNone:
+      break;
+  }
+  return v1::RowCheck::SOURCE_UNSPECIFIED;
+}
+
+void ToProto(const std::string& measure, double value, bool whole, v1::MetricSum* proto) {
+  proto->set_metric(measure);
+  if (whole) {
+    proto->set_long_value(std::llround(value));
+  } else {
+    proto->set_double_value(value);
+  }
+}
+
+// What queries read: how much of it is loaded, what never will be, its rows.
+void TellServed(const verify::PartitionVerdict& verdict, v1::PartitionVerdict* proto) {
+  std::set<std::string> never;
+  for (const auto& finding : verdict.findings) {
+    if (finding.verdict != verify::Verdict::kNeverLoads) continue;
+    never.insert(finding.segments.begin(), finding.segments.end());
+  }
+  for (auto& version : *proto->mutable_versions()) {
+    if (version.standing() != v1::SegmentVersion::VISIBLE) continue;
+    const auto loaded = verify::LoadedSegments(verdict, version.segment_count());
+    if (loaded) version.set_loaded_count(static_cast<int32_t>(*loaded));
+    // One version is seen: what was counted is its own.
+    if (verdict.visible_versions.size() == 1 && verdict.stored_rows &&
+        version.interval() == proto->partition()) {
+      version.set_row_count(*verdict.stored_rows);
+    }
+    if (!never.empty() && verdict.visible_versions.size() == 1) {
+      version.set_never_loaded_count(static_cast<int32_t>(never.size()));
+    }
+  }
+}
+
 }  // namespace
 
 v1::Verdict::Kind ToProto(verify::Verdict verdict) {
@@ -72,6 +137,18 @@ void ToProto(const verify::Finding& finding, v1::Verdict* proto) {
   proto->set_score(finding.score);
 }
 
+void ToProto(const verify::RowCheck& check, v1::RowCheck* proto) {
+  proto->set_result(ToProto(check.result));
+  proto->set_source(ToProto(check.source));
+  proto->set_measure(check.measure);
+  if (check.counted) {
+    ToProto(check.measure, *check.counted, check.whole, proto->mutable_counted());
+  }
+  if (check.expected) {
+    ToProto(check.measure, *check.expected, check.whole, proto->mutable_expected());
+  }
+}
+
 void ToProto(const verify::PartitionVerdict& verdict, const druid::Timeline& timeline, bool ids,
              v1::PartitionVerdict* proto) {
   proto->set_partition(verdict.partition.ToString());
@@ -82,6 +159,8 @@ void ToProto(const verify::PartitionVerdict& verdict, const druid::Timeline& tim
                    });
   proto->set_good(verdict.good());
   AddVersions(timeline, verdict.partition, ids, proto->mutable_versions());
+  TellServed(verdict, proto);
+  for (const auto& check : verdict.checks) ToProto(check, proto->add_rows());
   if (!verdict.visible_versions.empty()) proto->set_generation(verdict.visible_versions.back());
 }
 

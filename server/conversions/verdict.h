@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "interlock/v1/proof.pb.h"
+#include "interlock/v1/rows.pb.h"
 #include "interlock/v1/verdict.pb.h"
 #include "lib/druid/timeline.h"
 #include "lib/verify/partition.h"
@@ -13,6 +14,7 @@ namespace interlock::server {
 
 v1::Verdict::Kind ToProto(verify::Verdict verdict);
 void ToProto(const verify::Finding& finding, v1::Verdict* proto);
+void ToProto(const verify::RowCheck& check, v1::RowCheck* proto);
 
 // With the versions that `timeline` has there; with `ids`, their segments by name.
 void ToProto(const verify::PartitionVerdict& verdict, const druid::Timeline& timeline, bool ids,

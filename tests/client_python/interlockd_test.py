@@ -158,7 +158,7 @@ class Interlockd(unittest.TestCase):
 
     def test_a_field_of_a_later_version_says_so(self):
         with self.assertRaises(interlock.NotBuilt) as caught:
-            self.client.verify("clicks", "2026-07-16", backfill_id="b1")
+            self.client.submit(spec="{}", expect={"same_as_datasource": "clicks"})
         self.assertEqual(caught.exception.reason, "NOT_YET_BUILT")
 
 

@@ -60,6 +60,26 @@ TEST_F(BatchConformance, ALoadShowsOneVersionAndItsRows) {
   EXPECT_EQ(sums.value()[1].sums.at("n"), 0);
 }
 
+// A sum over a column that is not there is 0 and no error: only the columns tell.
+TEST_F(BatchConformance, ColumnsHaveTypesAndASumOverNoneOfThemIsZero) {
+  Succeeds(Batch("one", {{13, "a", 1}, {13, "b", 2}}));
+  ExpectRows(Hour(13), 2);
+  const auto columns = cluster().ListColumns(datasource(), Hour(13));
+  ASSERT_TRUE(columns.done()) << columns.text();
+  EXPECT_EQ(columns.value().types.at("n"), "LONG");
+  EXPECT_TRUE(columns.value().AddsUp("count"));
+  EXPECT_FALSE(columns.value().Has("cuont"));
+  int of_text = 0;
+  for (const auto& [name, type] : columns.value().types) of_text += type == "STRING" ? 1 : 0;
+  EXPECT_GT(of_text, 0) << "the dimension";
+  const auto sums = cluster().SumRows(datasource(), {Hour(13)}, {"cuont"});
+  ASSERT_TRUE(sums.done()) << sums.text();
+  EXPECT_EQ(sums.value()[0].sums.at("cuont"), 0);
+  const auto nothing = cluster().ListColumns(datasource(), Hour(20));
+  ASSERT_TRUE(nothing.done()) << nothing.text();
+  EXPECT_TRUE(nothing.value().types.empty());
+}
+
 TEST_F(BatchConformance, AReportCountsRowsAndSegments) {
   Succeeds(Batch("one", {{13, "a", 1}, {13, "b", 2}, {15, "outside", 1}}));
   const TaskReport report = Report(TaskId("one"));

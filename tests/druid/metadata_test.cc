@@ -1,4 +1,6 @@
 // Lists of segments, load status, and what else the coordinator tells.
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -11,6 +13,7 @@ namespace {
 using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 
 class MetadataConformance : public DruidAtHand {
@@ -54,6 +57,23 @@ TEST_F(MetadataConformance, ListsSegmentsThatOverlap) {
 TEST_F(MetadataConformance, NothingOfAnUnknownDatasourceIsAnEmptyList) {
   EXPECT_THAT(Used(Hour(13)), IsEmpty());
   EXPECT_EQ(Raw("GET", SegmentsUrl(datasource())).status, 404);
+}
+
+TEST_F(MetadataConformance, ADatasourceWhoseSegmentsAreAllUnusedIsListedWhereThatIsAsked) {
+  const auto ever = [&] {
+    const auto names = cluster().ListDatasourcesEver();
+    EXPECT_TRUE(names.done()) << names.text();
+    return names.done() ? names.value() : std::vector<std::string>();
+  };
+  EXPECT_THAT(ever(), Not(Contains(datasource())));
+  LoadHour13();
+  EXPECT_THAT(ever(), Contains(datasource()));
+  ASSERT_TRUE(cluster().MarkUnused(datasource(), {Used(Hour(13))[0].id}).done());
+  WaitUntil("it is listed no more", [&] {
+    const auto names = cluster().ListDatasources().value();
+    return std::find(names.begin(), names.end(), datasource()) == names.end();
+  });
+  EXPECT_THAT(ever(), Contains(datasource()));
 }
 
 TEST_F(MetadataConformance, NoIntervalsAndBadOnesAreErrors) {

@@ -5,6 +5,7 @@ import pathlib
 import sqlite3
 import sys
 import unittest
+import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from harness import EndToEnd, RealDruid, hours, wait_for  # noqa: E402
@@ -99,6 +100,14 @@ class Seals:
         self.assertEqual(code, 1, error)
         self.assertIn("SEALED", error)
 
+    def mark_unused(self, server, segment):
+        overlord = server.settings["overlord"]
+        request = urllib.request.Request(
+            f"{overlord}/druid/indexer/v1/datasources/{self.datasource}/markUnused",
+            json.dumps({"segmentIds": [segment]}).encode(),
+            {"Content-Type": "application/json", "Accept": "application/json"}, method="POST")
+        urllib.request.urlopen(request, timeout=30).read()
+
     def test_what_somebody_else_changes_under_a_seal_is_an_alert(self):
         druid, server, job = self.loaded({10: 5, 11: 7})
         seal = self.sealed(server, 10, 12)
@@ -118,6 +127,27 @@ class Seals:
         wait_for("the look that finds it", integrity, 60)
         self.assertIn(f'interlock_broken_seals{{datasource="{self.datasource}"}} 1',
                       server.http("/metrics"))
+
+        def findings(*flags):
+            code, reply, error = server.ctl("findings", self.datasource, *flags)
+            self.assertEqual(code, 0, error)
+            return [f for f in reply.get("findings", []) if f["kind"] == "SEAL_BROKEN"]
+        found = wait_for("the finding", findings, 30)
+        self.assertEqual([f["seal_id"] for f in found], [seal["seal_id"]])
+        self.assertTrue(found[0]["remedy"])
+        server.stop()  # another look, and the same finding
+        server.start()
+        wait_for("another look", lambda: findings()[0]["seen_time"] > found[0]["seen_time"], 60)
+        self.assertEqual(findings()[0]["finding_id"], found[0]["finding_id"])
+        self.assertIn(f'interlock_findings{{datasource="{self.datasource}",kind="SEAL_BROKEN"}} 1',
+                      server.http("/metrics"))
+        # What was sealed comes back: it closes by itself.
+        newest = max(druid.segments(self.datasource, hours(11, 12)), key=lambda s: s["version"])
+        self.mark_unused(server, newest["identifier"])
+        server.stop()
+        server.start()
+        wait_for("it to close", lambda: not findings(), 60)
+        self.assertEqual(len(findings("--state", "CLOSED")), 1)
 
 
 class SimulatedSeals(Seals, EndToEnd):

@@ -85,7 +85,57 @@ class OnDruidVerdicts(VerdictSite, EndToEnd):
 
     def test_empty(self):
         self.begin()
+        self.events({10: 5})
+        self.write()
+        self.assertEqual(self.becomes("EMPTY", interval=hours(20, 21))[0], 0)
+
+    def test_names_that_druid_does_not_know_are_never_good(self):
+        self.begin()
+        code, verdict = self.becomes("UNDETERMINED")
+        self.assertEqual((code, verdict["reason"]), (6, "UNKNOWN_DATASOURCE"))
+        self.events({10: 5})
+        self.write()
+        self.becomes("SINGLE_VERSION", "--wait", "30s")
+        code, _, error = self.verify(10, 11, "--expect-rows", 5, "--count-metric", "evnts")
+        self.assertEqual(code, 2, error)
+        self.assertIn("UNKNOWN_METRIC", error)
+        # Taken away by Interlock or anybody, it is known still, and empty.
+        self.mark_unused([s["identifier"] for s in self.druid.segments(self.datasource,
+                                                                       hours(10, 11))])
         self.assertEqual(self.becomes("EMPTY")[0], 0)
+
+    def test_partially_covered(self):
+        self.begin()
+        self.events({10: 5, 11: 7})
+        self.write(granularity="DAY", files="2026-07-16T*.json")
+        self.becomes("SINGLE_VERSION", "--wait", "30s", interval="2026-07-16")
+        self.write(hour=10)  # HOUR: one hour of the day's chunk is hidden, the rest is seen
+        code, verdict = self.becomes("PARTIALLY_COVERED", interval="2026-07-16")
+        self.assertEqual(code, 1)
+        self.assertIn("is still seen in", verdict["message"])
+        # The hour by itself is one version.
+        self.assertEqual(self.becomes("SINGLE_VERSION", "--wait", "30s")[0], 0)
+
+    def test_stored_rows_of_what_was_rolled_up_prove_nothing(self):
+        self.begin()
+        self.events({10: 70})  # ten of them share minute and site with another
+        self.write()
+        self.becomes("SINGLE_VERSION", "--wait", "30s")
+        code, verdict = self.becomes("UNDETERMINED", "--expect-rows", 70)
+        self.assertEqual((code, verdict["reason"]), (6, "ROLLED_UP"))
+        code, _, error = self.verify(10, 11, "--expect-rows", 70, "--count-metric", "events")
+        self.assertEqual(code, 0, error)
+
+    def test_a_total_over_hours(self):
+        self.begin()
+        self.events({10: 5, 11: 7})
+        self.write(hour=10, until=12, files="2026-07-16T1[01].json")
+        self.becomes("SINGLE_VERSION", "--wait", "30s", interval=hours(10, 12))
+        code, reply, error = self.verify(10, 12, "--expect-rows", 12, "--count-metric", "events")
+        self.assertEqual((code, reply["verdict"]), (0, "SINGLE_VERSION"), error)
+        code, reply, error = self.verify(10, 12, "--expect-rows", 13, "--count-metric", "events")
+        self.assertEqual((code, reply["verdict"], reply["level"]), (1, "MISSING_ROWS", "SERVED"),
+                         error)
 
     def test_tombstoned(self):
         self.begin()

@@ -206,6 +206,41 @@ TEST(Interlockctl, AVerdictThatIsNotGoodIsPrintedAndSaidInALine) {
             "partition(s) not good\n");
 }
 
+// Each partition is good by itself: what is wrong is the total, which the notices name.
+TEST(Interlockctl, ATotalThatIsNotAsExpectedIsSaidAsATotal) {
+  Console console;
+  console.calls.On<v1::VerifySingleVersionRequest, v1::VerifySingleVersionResponse>(
+      kVerify, [](const auto&, auto& reply) {
+        reply.set_verdict(v1::Verdict::MISSING_ROWS);
+        reply.set_level(v1::Proof::SERVED);
+        reply.set_partition_count(3);
+        reply.set_good_count(3);
+        auto* notice = reply.add_notices();
+        notice->set_reason("FEWER_THAN_EXPECTED");
+        notice->set_message("57 rows, and 60 are expected by the caller");
+        notice->set_remedy("look at the task's report");
+        return absl::OkStatus();
+      });
+  EXPECT_EQ(console.Run({"-o", "table", "verify", "ds", "2026", "--expect-rows", "60"}), 1);
+  EXPECT_THAT(console.out, HasSubstr("MISSING_ROWS: 3 of 3 partition(s) good by themselves, and "
+                                     "not together, at level SERVED, read at"));
+  EXPECT_THAT(console.err,
+              HasSubstr("interlockctl: MISSING_ROWS: 57 rows, and 60 are expected by the caller; "
+                        "look at the task's report\n"));
+}
+
+TEST(Interlockctl, WithoutALevelThatIsReachedNoneIsNamed) {
+  Console console;
+  console.calls.On<v1::VerifySingleVersionRequest, v1::VerifySingleVersionResponse>(
+      kVerify, [](const auto&, auto& reply) {
+        reply.set_verdict(v1::Verdict::UNDETERMINED);
+        reply.set_partition_count(1);
+        return absl::OkStatus();
+      });
+  EXPECT_EQ(console.Run({"-o", "table", "verify", "ds", "2026"}), 6);
+  EXPECT_THAT(console.out, HasSubstr("UNDETERMINED: 0 of 1 partition(s) good, read at"));
+}
+
 TEST(Interlockctl, ADryRunPrintsThePlanOrTheCorrectedSpecAlone) {
   Console console;
   console.calls.On<v1::SubmitBackfillRequest, v1::SubmitBackfillResponse>(

@@ -155,6 +155,7 @@ BackfillSite::BackfillSite(Options options) : options_(std::move(options)) {
 }
 
 BackfillSite::~BackfillSite() {
+  retire_worker_.reset();
   rollback_worker_.reset();
   runner_.reset();
   backfills_.reset();
@@ -179,9 +180,12 @@ void BackfillSite::Open() {
                                options_, [this] { return absl::StrCat("nonce-", ++nonces_); });
   rollback_worker_ = std::make_unique<RollbackWorker>(
       Runner::World{*store_, *cluster_, runners_clock_, changes_}, options_);
+  retire_worker_ = std::make_unique<RetireWorker>(
+      Runner::World{*store_, *cluster_, runners_clock_, changes_}, options_);
 }
 
 void BackfillSite::Restart() {
+  retire_worker_.reset();
   rollback_worker_.reset();
   runner_.reset();
   backfills_.reset();
@@ -196,12 +200,13 @@ void BackfillSite::Pass(absl::Duration duration) {
 
 bool BackfillSite::StepOnce() {
   auto claims = work::ClaimDue(*store_, clock_, {"test", absl::Seconds(60)},
-                               {kWorkKind, kRollbackWorkKind}, 1);
+                               {kWorkKind, kRollbackWorkKind, kRetireWorkKind}, 1);
   EXPECT_TRUE(claims.ok()) << claims.status();
   if (!claims.ok() || claims->empty()) return false;
   work::Claim& claim = claims->front();
-  const auto outcome =
-      claim.kind == kWorkKind ? runner_->Step(claim) : rollback_worker_->Step(claim);
+  const auto outcome = claim.kind == kWorkKind           ? runner_->Step(claim)
+                       : claim.kind == kRollbackWorkKind ? rollback_worker_->Step(claim)
+                                                         : retire_worker_->Step(claim);
   if (ReasonOf(outcome.status()) == "CLAIM_LOST") return true;
   absl::Status status = store_->Write([&](store::Transaction& tx) -> absl::Status {
     if (!outcome.ok()) return work::Retry(tx, claim, tx.now() + absl::Seconds(1));

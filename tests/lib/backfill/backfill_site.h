@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lib/backfill/backfills.h"
+#include "lib/backfill/retire_worker.h"
 #include "lib/backfill/rollback_worker.h"
 #include "lib/backfill/runner.h"
 #include "lib/druid/cluster.h"
@@ -158,6 +159,7 @@ class BackfillSite {
   std::unique_ptr<Backfills> backfills_;
   std::unique_ptr<Runner> runner_;
   std::unique_ptr<RollbackWorker> rollback_worker_;
+  std::unique_ptr<RetireWorker> retire_worker_;
   int64_t nonces_ = 0;
 };
 

@@ -12,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "lib/druid/cluster.h"
 #include "lib/time/mutex.h"
 #include "tests/lib/druid/canned_transport.h"
@@ -61,7 +62,11 @@ class CannedDruid {
   std::vector<std::string> streams;
   std::map<std::string, int64_t> unavailable;
   std::map<std::string, double> rows;  // by segment id; 1 where it is not told
-  std::string locks;                   // JSON of one datasource's
+  std::vector<std::string> unused;     // datasources whose segments are all unused
+  std::string columns = R"({"__time":{"type":"LONG"},"events":{"type":"LONG"}})";
+  // By datasource and interval: JSON of a sum's result.
+  std::map<std::string, std::string> totals;
+  std::string locks;  // JSON of one datasource's
   std::string rules = R"([{"type":"loadForever","tieredReplicants":{"_default_tier":1}}])";
   bool down = false;
 
@@ -71,6 +76,7 @@ class CannedDruid {
     const std::string& url = request.url;
     if (down) return Reply(503, "");
     if (absl::EndsWith(url, "/metadata/datasources")) return Reply(200, Names());
+    if (absl::StrContains(url, "/metadata/datasources?includeUnused")) return Reply(200, Ever());
     if (absl::StrContains(url, "/supervisor")) return Reply(200, Streams());
     if (absl::StrContains(url, "/rules/")) return Reply(200, rules);
     if (absl::StrContains(url, "/activeLocks") || absl::StrContains(url, "/lockedIntervals")) {
@@ -98,6 +104,13 @@ class CannedDruid {
     }
     return absl::StrCat("[", absl::StrJoin(names, ","), "]");
   }
+  std::string Ever() const {
+    std::string names = Names();
+    for (const std::string& name : unused) {
+      names.insert(1, absl::StrCat("\"", name, "\"", names == "[]" ? "" : ","));
+    }
+    return names;
+  }
   std::string Streams() const {
     std::vector<std::string> all;
     for (const auto& name : streams) all.push_back(absl::StrCat(R"({"id":")", name, "\"}"));
@@ -120,10 +133,21 @@ class CannedDruid {
     return absl::StrCat("[", absl::StrJoin(found, ","), "]");
   }
   std::string Sums(const std::string& body) {
+    if (absl::StrContains(body, "segmentMetadata")) {
+      return absl::StrCat(R"([{"id":"merged","columns":)", columns, "}]");
+    }
+    for (const auto& [what, result] : totals) {
+      const std::vector<std::string> parts = absl::StrSplit(what, ' ');
+      if (absl::StrContains(body, absl::StrCat(R"("dataSource":")", parts[0], "\"")) &&
+          absl::StrContains(body, absl::StrCat("[\"", Interval::Parse(parts[1])->ToString()))) {
+        return absl::StrCat(R"([{"result":)", result, "}]");
+      }
+    }
     for (const auto& [name, all] : segments) {
       for (const auto& segment : all) {
         const std::string one =
-            absl::StrCat("\"ver\":\"", segment.version, "\",\"part\":", segment.partition, "}");
+            absl::StrCat(R"({"itvl":")", Interval::Parse(segment.interval)->ToString(),
+                         R"(","ver":")", segment.version, R"(","part":)", segment.partition, "}");
         if (!absl::StrContains(body, one)) continue;
         const auto found = rows.find(segment.id(name));
         const double n = found == rows.end() ? 1 : found->second;

@@ -307,6 +307,48 @@ TEST_F(SweeperTest, ATaskThatIsNotOursInTimeOfABackfillIsAForeignWriter) {
   EXPECT_THAT(Open(), IsEmpty());
 }
 
+// Its lock is gone, and what it wrote is not: segments of that lock's version.
+TEST_F(SweeperTest, WhatAForeignWriterLeftInReservedTimeKeepsItsFinding) {
+  druid_.segments["clicks"] = {{kHour, kOld}};
+  druid_.locks = absl::StrCat(R"("clicks":[{"type":"EXCLUSIVE","groupId":"index_clicks_1",)",
+                              R"("dataSource":"clicks","interval":"2026-07-16T10:00:00.000Z/)",
+                              R"(2026-07-16T11:00:00.000Z","version":")", kNew,
+                              R"(","priority":50,"revoked":false}])");
+  lease::Grant grant;
+  ASSERT_TRUE(store_
+                  ->Write([&](store::Transaction& tx) -> absl::Status {
+                    lease::ReserveRequest request;
+                    request.datasource = "clicks";
+                    request.intervals = {*Interval::Parse(kHour)};
+                    request.ttl = absl::Hours(10);
+                    request.holder = "airflow";
+                    auto granted = lease::Reserve(tx, request, {"airflow", "", ""}, {});
+                    if (!granted.ok()) return granted.status();
+                    grant = *granted;
+                    return lease::PinWork(tx, grant.reservation.id, grant.reservation.token,
+                                          {"work", request.intervals[0], "backfills/b1", tx.now()});
+                  })
+                  .ok());
+  FirstRounds();
+  ASSERT_THAT(Open(), SizeIs(1));
+  const int64_t number = Open()[0].number;
+  druid_.locks = "";
+  druid_.segments["clicks"] = {{kHour, kNew}};
+  NextSweep();
+  ASSERT_THAT(Open(), SizeIs(1));
+  EXPECT_EQ(Open()[0].number, number) << "the same finding";
+  EXPECT_EQ(Open()[0].observed.reason, "SEGMENTS_IN_RESERVED_TIME");
+  EXPECT_THAT(Open()[0].observed.segments, ElementsAre(CannedSegment{kHour, kNew}.id("clicks")));
+  ASSERT_TRUE(store_
+                  ->Write([&](store::Transaction& tx) -> absl::Status {
+                    auto unpinned = lease::UnpinWork(tx, "work");
+                    return unpinned;
+                  })
+                  .ok());
+  NextSweep();
+  EXPECT_THAT(Open(), IsEmpty()) << "nobody's time any more";
+}
+
 TEST(MatchesPattern, AStarIsAnyCharacters) {
   EXPECT_TRUE(MatchesPattern("clicks", "clicks"));
   EXPECT_FALSE(MatchesPattern("clicks", "clicks2"));
