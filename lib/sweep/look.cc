@@ -212,7 +212,7 @@ void TellRealtimeApart(druid::Cluster& cluster, const LookQuestion& question, Lo
   const bool few = look->verdicts.size() <= kMaxLoadLooks;  // each is a query
   for (auto& verdict : look->verdicts) {
     const bool asked =
-        std::any_of(verdict.checks.begin(), verdict.checks.end(), [](const auto& check) {
+        std::any_of(verdict.checks.begin(), verdict.checks.end(), [few](const auto& check) {
           return check.result == verify::Comparison::kMore ||
                  check.result == verify::Comparison::kFewer ||
                  (check.result == verify::Comparison::kPartOfTotal && few);

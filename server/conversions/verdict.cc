@@ -65,9 +65,8 @@ v1::RowCheck::Result ToProto(verify::Comparison comparison) {
     case verify::Comparison::kFewer:
       return v1::RowCheck::FEWER;
     case verify::Comparison::kNotProvable:
+    case verify::Comparison::kPartOfTotal:  // alone it has nothing to be compared with
       return v1::RowCheck::NOT_PROVABLE;
-    case verify::Comparison::kPartOfTotal:
-      return v1::RowCheck::PART_OF_TOTAL;
     case verify::Comparison::kUnknown:
       break;
   }

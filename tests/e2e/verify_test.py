@@ -44,7 +44,7 @@ class Expectations(EndToEnd):
         self.assertEqual((reply["good_count"], reply["partition_count"]), ("3", "3"))
         for partition in reply["partitions"]:
             self.assertEqual([v["kind"] for v in partition["verdicts"]], ["SINGLE_VERSION"])
-            self.assertEqual([row["result"] for row in partition["rows"]], ["PART_OF_TOTAL"])
+            self.assertEqual([row["result"] for row in partition["rows"]], ["NOT_PROVABLE"])
         self.assertEqual([p["rows"][0]["counted"]["long_value"] for p in reply["partitions"]],
                          ["5", "7", "9"])
 
