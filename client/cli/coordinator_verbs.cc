@@ -139,32 +139,33 @@ Verb Verify() {
 }
 
 Verb DropData() {
-  return {.words = "drop",
-          .summary = "take data away: mark, keep for a window, kill by manifest, prove",
-          .positionals = {{"DATASOURCE", "datasource"}, {"INTERVAL...", "intervals"}},
-          .flags = Joined(
-              {ReasonFlag("why; kept in the drop (wanted)"),
-               DryRunFlag(),
-               {"window", "TIME", "between the mark and the kill; 72h unless told", "window"},
-               {"floor", "TIME", "kill nothing younger; the server's, 14d, unless more", "floor"},
-               {"approval", nullptr, "another person has to approve the kill", "approval"},
-               {"plan-revision", "R", "only if the world is as in this plan", "plan_revision"},
-               {"accept-kill-duty", nullptr,
-                "although the Coordinator itself kills inside the window", "accept_kill_duty"},
-               {"accept-partial-cover", nullptr, "leave what reaches beyond the interval",
-                "accept_partial_cover"},
-               {"segments", nullptr, "with --dry-run: list the segments", "include_segments"},
-               {"holder", "NAME", "a name below yours", "holder"},
-               {"wait", nullptr, "wait until it is over, or needs a person"},
-               LabelFlag(),
-               RequestIdFlag()},
-              LeaseFlags()),
-          .method = "IngestionCoordinator.DropAndKill",
-          .view = {{"drop"}},
-          .run = RunDrop,
-          .details =
-              "Until the kill, 'drops restore ID' brings it back. With --wait: 0 KILLED, 1 any\n"
-              "other end, 6 a person has to approve."};
+  return {
+      .words = "drop",
+      .summary = "take data away: mark, keep for a window, kill by manifest, prove",
+      .positionals = {{"DATASOURCE", "datasource"}, {"INTERVAL...", "intervals"}},
+      .flags = Joined(
+          {ReasonFlag("why; kept in the drop (wanted)"),
+           DryRunFlag(),
+           {"window", "TIME", "between the mark and the kill; 72h unless told", "window"},
+           {"floor", "TIME", "kill nothing younger; the server's, 14d, unless more", "floor"},
+           {"approval", nullptr, "another person has to approve the kill", "approval"},
+           {"plan-revision", "R", "only if the world is as in this plan", "plan_revision"},
+           {"accept-kill-duty", nullptr, "although the Coordinator itself kills inside the window",
+            "accept_kill_duty"},
+           {"accept-partial-cover", nullptr, "leave what reaches beyond the interval",
+            "accept_partial_cover"},
+           {"segments", nullptr, "with --dry-run: list the segments", "include_segments"},
+           {"holder", "NAME", "a name below yours", "holder"},
+           {"wait", nullptr, "wait until it is over, or needs a person"},
+           LabelFlag(),
+           RequestIdFlag()},
+          LeaseFlags()),
+      .method = "IngestionCoordinator.DropAndKill",
+      .view = {{"drop"}},
+      .run = RunDrop,
+      .details =
+          "Until the kill, and unless newer data is written over it, 'drops restore ID' brings\n"
+          "it back. With --wait: 0 KILLED, 1 any other end, 6 a person has to approve."};
 }
 
 }  // namespace

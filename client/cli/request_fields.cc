@@ -74,6 +74,11 @@ absl::Status ReadMessage(Message& message, const std::string& text, Instant now)
   if (auto* duration = dynamic_cast<google::protobuf::Duration*>(&message)) {
     const auto read = ParseDuration(text);
     if (!read.ok()) return UsageError(std::string(read.status().message()));
+    if (*read < absl::ZeroDuration()) {
+      return UsageError(absl::StrCat("'", text,
+                                     "' is below zero; a length of time, as 10m, would "
+                                     "do"));
+    }
     absl::Duration rest;
     duration->set_seconds(absl::IDivDuration(*read, absl::Seconds(1), &rest));
     duration->set_nanos(static_cast<int32_t>(absl::ToInt64Nanoseconds(rest)));

@@ -14,8 +14,10 @@
 #include "client/cli/error_line.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/signal_pipe.h"
+#include "client/cpp/lease_keeper.h"
 #include "client/cpp/repeat.h"
 #include "client/cpp/reservation.h"
+#include "client/cpp/status_conversion.h"
 #include "interlock/v1/backfills.pb.h"
 #include "interlock/v1/reservations.pb.h"
 #include "lib/time/duration.h"
@@ -151,12 +153,18 @@ bool StillUsed(Session& session, const client::Reservation& lease) {
   return false;
 }
 
-void GiveBack(Session& session, client::Reservation& lease) {
-  if (StillUsed(session, lease)) return lease.Keep();
+// The command has ended. OK where it was under its lease to the end; else how that was lost:
+// a loss that nobody had noticed yet shows here at the latest.
+absl::Status GiveBack(Session& session, client::Reservation& lease) {
+  if (StillUsed(session, lease)) {
+    lease.Keep();
+    return client::AskForEnd(session.calls, lease.id(), kReleaseTimeout);
+  }
   const absl::Status status = lease.Release(kReleaseTimeout);
-  if (status.ok()) return;
+  if (status.ok() || client::EndsLease(status)) return status;
   session.Complain(absl::StrCat(ErrorLine(status, session.address), "; reservation ", lease.id(),
                                 " could not be given back and ends by itself"));
+  return lease.loss();
 }
 
 client::Reservation::Options Options(Session& session, absl::Duration kill_after,
@@ -202,15 +210,20 @@ int RunUnderReservation(Session& session, const v1::ReserveIntervalRequest& requ
   signals.Catch();
   auto command = CommandProcess::Start(session.arguments.command(), Variables(session, lease));
   if (!command.ok()) {
-    GiveBack(session, lease);
+    GiveBack(session, lease).IgnoreError();
     session.Complain(std::string(command.status().message()));
     return kCommandNotFound;
   }
   Supervision supervision(session, lease, signals, **command, kill_after);
   const int exit_status = supervision.Run();
   (*command)->TakeTerminalBack();
-  if (!supervision.stopping()) GiveBack(session, lease);
-  return exit_status;
+  if (supervision.stopping()) return exit_status;
+  const absl::Status lost = GiveBack(session, lease);
+  if (lost.ok()) return exit_status;
+  session.Complain(absl::StrCat(ErrorLine(lost, session.address),
+                                "; the command had ended with status ", exit_status,
+                                ", and not all of it under the lease"));
+  return kCommandLeaseLost;
 }
 
 }  // namespace interlock::cli

@@ -18,6 +18,11 @@ using std::chrono::nanoseconds;
 // One renewal waits no longer than this for its answer: the next try may find a server
 // that has come back.
 constexpr std::chrono::seconds kLongestRenewal{10};
+// Between two looks at the lease: a twentieth of it, within these.
+constexpr std::chrono::milliseconds kShortestLook{100};
+constexpr std::chrono::seconds kLongestLook{2};
+// One look waits no longer, for a renewal may be due.
+constexpr absl::Duration kLookTimeout = absl::Seconds(2);
 
 absl::Status DeadlinePassed(const std::string& reservation_id) {
   return WithReason(
@@ -26,6 +31,28 @@ absl::Status DeadlinePassed(const std::string& reservation_id) {
           " could not be renewed in time: counted on this machine's own clock, it is as good as "
           "over")),
       "LEASE_DEADLINE", {{"reservation", reservation_id}});
+}
+
+// The server's word in a reservation that is not active, as its refusal of a renewal would be.
+absl::Status EndOf(const v1::Reservation& lease) {
+  switch (lease.state()) {
+    case v1::Reservation::EXPIRED:
+    case v1::Reservation::RELEASED:
+    case v1::Reservation::FORCED:
+    case v1::Reservation::ORPHANED:
+      break;
+    default:
+      return absl::OkStatus();
+  }
+  const bool forced = !lease.forced_by().empty();
+  return WithReason(
+      absl::FailedPreconditionError(absl::StrCat(
+          "reservation ", lease.reservation_id(), " is ",
+          v1::Reservation::State_Name(lease.state()),
+          forced ? absl::StrCat(": ", lease.forced_by(), " ended it (", lease.force_reason(), ")")
+                 : "")),
+      forced ? "FORCED" : v1::Reservation::State_Name(lease.state()),
+      {{"reservation", lease.reservation_id()}});
 }
 
 }  // namespace
@@ -64,6 +91,29 @@ nanoseconds LeaseKeeper::Step() {
   return std::max(std::min(renewal, stop) - now, nanoseconds(1));
 }
 
+nanoseconds LeaseKeeper::Tend() {
+  const nanoseconds look = Look();
+  const nanoseconds step = Step();
+  return std::min(look, step);
+}
+
+nanoseconds LeaseKeeper::Look() {
+  const nanoseconds now = clock_.Monotonic();
+  {
+    MutexLock lock(mutex_);
+    if (!loss_.ok()) return nanoseconds::zero();
+  }
+  const nanoseconds pause = std::clamp<nanoseconds>(ttl_ / 20, kShortestLook, kLongestLook);
+  // Just granted: there is nothing new to see.
+  if (next_look_ == nanoseconds::zero()) next_look_ = now + pause;
+  if (now < next_look_) return next_look_ - now;
+  next_look_ = now + pause;
+  const absl::Status end = AskForEnd(calls_, reservation_id_, kLookTimeout);
+  if (end.ok()) return pause;
+  Lose(end);
+  return nanoseconds::zero();
+}
+
 nanoseconds LeaseKeeper::Notice() {
   const nanoseconds now = clock_.Monotonic();
   {
@@ -73,6 +123,15 @@ nanoseconds LeaseKeeper::Notice() {
   }
   Lose(DeadlinePassed(reservation_id_));
   return nanoseconds::zero();
+}
+
+absl::Status AskForEnd(Calls& calls, const std::string& reservation_id, absl::Duration timeout) {
+  v1::GetReservationRequest request;
+  request.set_reservation_id(reservation_id);
+  v1::GetReservationResponse reply;
+  const absl::Status status = calls.Call("Reservations.GetReservation", request, reply, timeout);
+  if (!status.ok()) return EndsLease(status) ? status : absl::OkStatus();
+  return EndOf(reply.reservation());
 }
 
 void LeaseKeeper::Renew(nanoseconds now) {

@@ -34,9 +34,13 @@ struct LeaseEvents {
   std::function<void(const absl::Status& why, absl::Duration left)> renewal_failed;
 };
 
+// Asks the server how a lease ended: EXPIRED, RELEASED, FORCED, ORPHANED, UNKNOWN_RESERVATION.
+// OK where it is there still, and where that cannot be known now.
+absl::Status AskForEnd(Calls& calls, const std::string& reservation_id, absl::Duration timeout);
+
 // Without a thread of its own: Step() does what is due and says when to be called again
 // (client/cpp/reservation.h does that). Step() is for one thread at a time; all else can be
-// called from any, also while Step() waits for an answer.
+// called from any, also while Step() waits for an answer. Tend() goes in place of Step().
 //
 // The guarantee: from the own deadline on, held() is false, whether or not a server was
 // reached, a thread got the CPU, or the machine slept (cases 115, 118, 123).
@@ -49,6 +53,11 @@ class LeaseKeeper {
   // Renews if that is due, and tells of a loss. Gives how long nothing will be due; zero
   // once it is lost.
   std::chrono::nanoseconds Step();
+
+  // The same, and asks the server now and then whether the lease is still there: one that an
+  // admin took is known in seconds, not with the next renewal. A server that cannot be asked
+  // says nothing.
+  std::chrono::nanoseconds Tend();
 
   // Tells of a loss by the own deadline, if that has passed. Gives how long that will not
   // be; zero once it is lost. For a second thread: Step() may hang in a call while the
@@ -68,6 +77,8 @@ class LeaseKeeper {
   absl::Duration until_end() const;
 
  private:
+  // Gives how long no look will be due; zero once the lease is lost.
+  std::chrono::nanoseconds Look();
   void Renew(std::chrono::nanoseconds now);
   void Lose(const absl::Status& why);
   absl::Status LossLocked() const INTERLOCK_REQUIRES(mutex_);
@@ -78,6 +89,7 @@ class LeaseKeeper {
   const int64_t fencing_token_;
   const std::chrono::nanoseconds ttl_;
   const LeaseEvents events_;
+  std::chrono::nanoseconds next_look_{0};  // of the thread that tends alone
   mutable Mutex mutex_;
   LeaseTimer timer_ INTERLOCK_GUARDED_BY(mutex_);
   absl::Status loss_ INTERLOCK_GUARDED_BY(mutex_);

@@ -111,7 +111,7 @@ Reservation::Reservation(Calls& calls, const Clock& clock, v1::ReserveIntervalRe
       repeating_(options.repeating),
       release_timeout_(options.release_timeout),
       keeper_(calls, clock, lease, options.stop_early, std::move(options.events)),
-      renewer_([this] { Run(&LeaseKeeper::Step); }),
+      renewer_([this] { Run(&LeaseKeeper::Tend); }),
       sentinel_([this] { Run(&LeaseKeeper::Notice); }) {}
 
 Reservation::~Reservation() {

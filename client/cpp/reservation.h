@@ -26,12 +26,12 @@
 
 namespace interlock::client {
 
-// Renews in the background at a third of the lease, and stops by its own monotonic
-// deadline without a server's word: that counts from before the request went out, so the
-// owner has stopped before the server lets anybody else in, however long replies took and
-// whatever happened to the wall clock. A server that restarts, or can't be reached for a
-// while, loses nothing that is renewed in time. What is lost stays lost: it is never
-// reserved again behind the owner's back.
+// Renews in the background at a third of the lease, looks every few seconds whether it was
+// taken by force meanwhile, and stops by its own monotonic deadline without a server's word: that
+// counts from before the request went out, so the owner has stopped before the server lets anybody
+// else in, however long replies took and whatever happened to the wall clock. A server that
+// restarts, or can't be reached for a while, loses nothing that is renewed in time. What is lost
+// stays lost: it is never reserved again behind the owner's back.
 //
 // Who writes under it asks held() before each step, or gives LeaseEvents::lost, or waits
 // in WaitUntilLost(). Why it was lost is ReasonOf(loss()), from lib/time/status_reason.h:
@@ -93,7 +93,8 @@ class Reservation {
   void Keep();
 
   // Stops renewing and gives the lease back; for `timeout`, a server that is away is asked
-  // again. Errors as Reservations.ReleaseReservation.
+  // again. Errors as Reservations.ReleaseReservation; one for which EndsLease() is true
+  // (status_conversion.h) says that it was lost before.
   absl::Status Release(absl::Duration timeout);
 
  private:

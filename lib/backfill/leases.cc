@@ -120,8 +120,9 @@ absl::StatusOr<lease::Grant> TakeTime(store::Transaction& tx, Backfill& backfill
 }
 
 absl::Status BorrowTime(store::Transaction& tx, Backfill& backfill) {
-  absl::Status status = lease::Lend(tx, backfill.reservation_id, backfill.token,
-                                    backfill.datasource, LinkOf(backfill), backfill.intervals);
+  absl::Status status =
+      lease::Lend(tx, backfill.reservation_id, backfill.token, backfill.datasource,
+                  {LinkOf(backfill), backfill.requested_by}, backfill.intervals);
   if (!status.ok()) return status;
   backfill.lent = true;
   backfill.renew = tx.now();  // it may be about to end

@@ -181,9 +181,31 @@ int64_t Decider::FailedKills() const {
   return failed;
 }
 
+// An admin who takes the reservation wants the work under it to end, and the time not to be
+// taken anew.
+absl::Status Decider::HeedForce() {
+  if (!Holds(drop_.state)) return absl::OkStatus();
+  absl::StatusOr<std::optional<Force>> force = TakenByForce(tx_, drop_);
+  if (!force.ok()) return force.status();
+  // Where a kill has to be posted again to be found, a reservation for that follows the one
+  // that was taken: it was taken all the same. What is restored after it is not.
+  const auto told = std::find_if(drop_.notes.begin(), drop_.notes.end(),
+                                 [](const Note& note) { return note.reason == kForced; });
+  if (told != drop_.notes.end() && drop_.state != State::kRestoring) forced_ = told->text;
+  if (!force->has_value()) return absl::OkStatus();
+  forced_ = absl::StrCat((*force)->by, " ended reservation ", drop_.reservation_id, ": ",
+                         (*force)->reason);
+  if (told != drop_.notes.end() && told->text == forced_) return absl::OkStatus();
+  drop_.notes.push_back({kForced, forced_});
+  drop_.cancel = true;
+  touched_ = true;
+  return absl::OkStatus();
+}
+
 Observation Decider::Seen() {
   Observation seen;
   seen.cancel = drop_.cancel;
+  seen.forced = !forced_.empty();
   seen.asks_first = !drop_.cap.empty();
   seen.never_marked = !drop_.marked;
   seen.too_soon = last_kill_ && tx_.now() < *last_kill_ + around_.options.kill_spacing;
@@ -203,24 +225,24 @@ Observation Decider::Seen() {
   seen.strangers = view_.strangers;
   seen.speaks_against = !view_.objections.empty();
   if (view_.kill) seen.piece = view_.kill->piece;
+  seen.shutdown_asked = !kills_.empty() && kills_.back().shutdown_asked;
   if (view_.rows) seen.proof = view_.rows->proof;
-  if (drop_.state == State::kKilling) {
-    seen.gone =
-        static_cast<int>(std::count_if(rows_.begin(), rows_.end(), [](const ManifestRow& row) {
-          return row.phase == Phase::kKilled || row.phase == Phase::kLost;
-        }));
-  }
   seen.exhausted = drop_.state == State::kChecking ? FailedKills() >= kMaxKillFailures
                                                    : drop_.refusals >= kMaxRefusals;
   return seen;
 }
 
 absl::StatusOr<Move> Decider::Choose() {
+  if (absl::Status status = HeedForce(); !status.ok()) return status;
   Observation seen = Seen();
   absl::StatusOr<bool> holds = HoldsTime(tx_, drop_, around_.options.lease_ttl);
   if (!holds.ok()) return holds.status();
   seen.leased = *holds;
   Move move = Next(drop_.state, seen);
+  const bool again = seen.leased && Holds(move.state) && !Holds(drop_.state);
+  if (again) {
+    if (absl::Status status = BorrowAgain(tx_, drop_); !status.ok()) return status;
+  }
   if (move.action != Action::kReserve) return move;
   absl::Status taken = TakeTime(tx_, drop_, around_.options, own_);
   if (taken.ok()) {

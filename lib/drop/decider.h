@@ -33,6 +33,7 @@ class Decider {
   Window WindowNow(std::string* why) const;
   bool JumpStands(std::string* why) const;
   absl::Status ReadPast();
+  absl::Status HeedForce();
   int64_t FailedKills() const;
   Observation Seen();
   absl::StatusOr<Move> Choose();
@@ -64,6 +65,7 @@ class Decider {
   std::set<size_t> changed_;          // rows to store
   bool touched_ = false;              // something to store beside what SameStanding compares
   std::string why_;                   // the clocks disagree
+  std::string forced_;                // who has taken the reservation by force, and why
   std::optional<ClockJump> jump_;     // the last one that was seen
   std::optional<Instant> last_kill_;  // when the last kill task of any drop was stored
   std::vector<Objection> held_;

@@ -240,7 +240,8 @@ absl::Status KillStarted(absl::string_view id) {
 absl::Status AlreadyMarked(absl::string_view id, State state) {
   return Precondition("ALREADY_MARKED",
                       StrCat("drop ", id, " is ", Name(state),
-                             " and has marked segments: RestoreDrop brings them back"),
+                             " and has marked segments: it is RestoreDrop that undoes it, where no "
+                             "newer data lies over them"),
                       id, state);
 }
 

@@ -134,6 +134,10 @@ absl::Status BeginRestore(store::Transaction& tx, Drop& drop, const Options& opt
     absl::Status status = TakeTime(tx, drop, options, caller);
     if (!status.ok()) return status;
   }
+  if (*holds && !Holds(drop.state)) {
+    absl::Status status = BorrowAgain(tx, drop);
+    if (!status.ok()) return status;
+  }
   drop.state = State::kRestoring;
   drop.hold.clear();
   drop.message = "is being brought back";

@@ -2,8 +2,10 @@
 
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "lib/drop/drop_errors.h"
+#include "lib/lease/loans.h"
 #include "lib/lease/reservations.h"
 
 namespace interlock::drop {
@@ -11,8 +13,16 @@ namespace {
 
 constexpr int64_t kMostInTheWay = 1'000;
 
+std::string LinkOf(const Drop& drop) { return absl::StrCat("drops/", drop.id); }
+
+std::string PinPrefix(const Drop& drop) { return absl::StrCat(LinkOf(drop), "/"); }
+
 std::string PinId(const Drop& drop, size_t interval) {
-  return absl::StrCat("drops/", drop.id, "/", interval);
+  return absl::StrCat(PinPrefix(drop), interval);
+}
+
+audit::Caller Own(const Drop& drop) {
+  return {"interlock", "", absl::StrCat("goes on with ", drop.id)};
 }
 
 absl::Status CheckAll(store::Transaction& tx, const Drop& drop, const std::string& id,
@@ -32,7 +42,7 @@ lease::ReserveRequest RequestOf(const Drop& drop, const Options& options) {
   request.holder = LeaseHolder(drop);
   request.purpose = absl::StrCat(drop.id, ": ", drop.reason).substr(0, 256);
   request.request_id = absl::StrCat(drop.id, "/", drop.reservations);
-  request.link = absl::StrCat("drops/", drop.id);
+  request.link = LinkOf(drop);
   // What a stream without bounds writes late is no stranger to old data; it is found before
   // the kill, by its locks and by its segments.
   request.tails = lease::Tails::kAcceptUnbounded;
@@ -53,6 +63,23 @@ bool MeansNotOurs(const absl::Status& status) {
   return absl::IsFailedPrecondition(status) || absl::IsNotFound(status);
 }
 
+// What would go when the drop takes its time anew: its own reservation, and what its own
+// calls have pinned. Neither a lender's reservation, nor the delay after an expiry.
+bool GoesWithIt(const lease::Held& held, const Drop& drop) {
+  if (held.reservation_id.empty() || held.reservation_id != drop.reservation_id) return false;
+  if (held.orphaned) return absl::StartsWith(held.work_id, PinPrefix(drop));
+  return held.by == lease::HeldBy::kReservation && !drop.lent;
+}
+
+// A lender renews its reservation itself, until it has handed it over.
+absl::Status RenewOurs(store::Transaction& tx, const Drop& drop, absl::Duration ttl) {
+  absl::StatusOr<lease::Reservation> now = lease::Get(tx, drop.reservation_id);
+  if (!now.ok()) return now.status();
+  if (drop.lent && !now->handed_over) return absl::OkStatus();
+  if (now->deadline - tx.now() >= ttl / 2) return absl::OkStatus();
+  return lease::Renew(tx, drop.reservation_id, drop.token, ttl, Own(drop)).status();
+}
+
 }  // namespace
 
 std::string LeaseHolder(const Drop& drop) {
@@ -63,14 +90,7 @@ std::string LeaseHolder(const Drop& drop) {
 absl::StatusOr<bool> HoldsTime(store::Transaction& tx, const Drop& drop, absl::Duration ttl) {
   if (drop.reservation_id.empty()) return false;
   absl::Status status = CheckAll(tx, drop, drop.reservation_id, drop.token);
-  if (status.ok() && !drop.lent) {
-    absl::StatusOr<lease::Reservation> now = lease::Get(tx, drop.reservation_id);
-    status = now.status();
-    if (now.ok() && now->deadline - tx.now() < ttl / 2) {
-      const audit::Caller own{"interlock", "", absl::StrCat("goes on with ", drop.id)};
-      status = lease::Renew(tx, drop.reservation_id, drop.token, ttl, own).status();
-    }
-  }
+  if (status.ok()) status = RenewOurs(tx, drop, ttl);
   if (status.ok()) return true;
   if (MeansNotOurs(status)) return false;
   return status;
@@ -83,8 +103,7 @@ absl::StatusOr<std::vector<Objection>> InTheWay(store::Transaction& tx, const Dr
   if (!held.ok()) return held.status();
   std::vector<Objection> others;
   for (const lease::Held& one : *held) {
-    const bool own = !one.reservation_id.empty() && one.reservation_id == drop.reservation_id;
-    if (!own) others.push_back(ObjectionOf(one));
+    if (!GoesWithIt(one, drop)) others.push_back(ObjectionOf(one));
   }
   return others;
 }
@@ -110,7 +129,8 @@ absl::Status TakeTime(store::Transaction& tx, Drop& drop, const Options& options
 
 absl::Status BorrowTime(store::Transaction& tx, Drop& drop, const std::string& reservation_id,
                         int64_t token) {
-  absl::Status status = CheckAll(tx, drop, reservation_id, token);
+  absl::Status status = lease::Lend(tx, reservation_id, token, drop.datasource,
+                                    {LinkOf(drop), drop.requested_by}, drop.intervals);
   if (!status.ok()) return status;
   drop.reservation_id = reservation_id;
   drop.token = token;
@@ -118,12 +138,27 @@ absl::Status BorrowTime(store::Transaction& tx, Drop& drop, const std::string& r
   return absl::OkStatus();
 }
 
+absl::Status BorrowAgain(store::Transaction& tx, const Drop& drop) {
+  if (!drop.lent) return absl::OkStatus();
+  return lease::Lend(tx, drop.reservation_id, drop.token, drop.datasource,
+                     {LinkOf(drop), drop.requested_by}, drop.intervals);
+}
+
+absl::StatusOr<std::optional<Force>> TakenByForce(store::Transaction& tx, const Drop& drop) {
+  if (drop.reservation_id.empty()) return std::nullopt;
+  absl::StatusOr<lease::Reservation> now = lease::Get(tx, drop.reservation_id);
+  if (absl::IsNotFound(now.status())) return std::nullopt;
+  if (!now.ok()) return now.status();
+  if (now->forced_by.empty()) return std::nullopt;
+  return Force{now->forced_by, now->force_reason};
+}
+
 absl::Status PinTime(store::Transaction& tx, const Drop& drop) {
   for (size_t i = 0; i < drop.intervals.size(); ++i) {
     lease::Pin pin;
     pin.work_id = PinId(drop, i);
     pin.interval = drop.intervals[i];
-    pin.link = absl::StrCat("drops/", drop.id);
+    pin.link = LinkOf(drop);
     absl::Status status = lease::PinWork(tx, drop.reservation_id, drop.token, pin);
     if (!status.ok()) return status;
   }
@@ -139,12 +174,11 @@ absl::Status UnpinTime(store::Transaction& tx, const Drop& drop) {
 }
 
 absl::Status LeaveTime(store::Transaction& tx, Drop& drop, const audit::Caller& caller) {
-  absl::Status status;
-  if (!drop.reservation_id.empty() && !drop.lent) {
-    status = lease::Release(tx, drop.reservation_id, drop.token, caller).status();
-    // One that ended by itself needs no release.
-    if (MeansNotOurs(status)) status = absl::OkStatus();
-  }
+  if (drop.reservation_id.empty()) return absl::OkStatus();
+  if (drop.lent) return lease::Return(tx, drop.reservation_id, LinkOf(drop), caller);
+  absl::Status status = lease::Release(tx, drop.reservation_id, drop.token, caller).status();
+  // One that ended by itself needs no release.
+  if (MeansNotOurs(status)) status = absl::OkStatus();
   drop.reservation_id.clear();
   drop.token = 0;
   drop.lent = false;

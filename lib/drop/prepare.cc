@@ -54,6 +54,13 @@ std::string Decider::MessageOf(const Move& move) const {
         view_.counts.used + view_.counts.marked,
         " segments are left, marked unused: ", kills_.empty() ? "" : kills_.back().error);
   }
+  if (move.reason == kForced) {
+    return absl::StrCat(forced_, "; what is marked unused stays so until it is restored");
+  }
+  if (move.reason == kNewerData) {
+    return absl::StrCat("newer data lies over it, so nothing more is brought back: ",
+                        See(rows_, view_.sight->look).strangers.front().id);
+  }
   if (move.reason == kCapReached) return drop_.cap;
   if (move.reason == kTaskIdTaken) {
     return absl::StrCat("a task that is not ours has the id ", kills_.back().task_id);
@@ -63,8 +70,10 @@ std::string Decider::MessageOf(const Move& move) const {
   if (view_.rows) return view_.rows->text;
   switch (move.state) {
     case State::kMarked:
-      return absl::StrCat("marked unused; can be restored until ",
-                          drop_.window_end ? drop_.window_end->ToString() : "its window ends");
+      return absl::StrCat(
+          "marked unused; unless newer data is written over it, can be restored "
+          "until ",
+          drop_.window_end ? drop_.window_end->ToString() : "its window ends");
     case State::kAwaitingApproval:
       return "the window is over; waits for another person's approval";
     case State::kKillNotBounded:
@@ -79,6 +88,8 @@ std::string Decider::MessageOf(const Move& move) const {
 
 absl::Status Decider::Leave() {
   if (Holds(drop_.state) || drop_.reservation_id.empty()) return absl::OkStatus();
+  // What is lent was given back when the window began.
+  if (drop_.lent && !Holds(before_.state)) return absl::OkStatus();
   absl::Status status = UnpinTime(tx_, drop_);
   if (status.ok()) status = LeaveTime(tx_, drop_, own_);
   return status;

@@ -69,10 +69,10 @@ struct Drop {
   std::optional<Readings> marked;  // the three clocks when the mark was proven
   std::optional<Instant> window_end, kill_started, restore_started, ended;
 
-  // The reservation of the phase in work.
+  // The reservation of the phase in work; of one that is lent also between the phases.
   std::string reservation_id;
   int64_t token = 0;
-  bool lent = false;         // the caller's own: never renewed or released here
+  bool lent = false;         // the caller's own (BorrowTime)
   int64_t reservations = 0;  // taken so far: part of the next one's request id
 
   // Calls to Druid.

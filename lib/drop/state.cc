@@ -27,8 +27,17 @@ Move Stay(State state, Action action, std::string reason = "") {
   return Move{state, action, std::move(reason)};
 }
 
+Move GivenUp(const Observation& seen) {
+  return Stay(State::kCancelled, Action::kNone, seen.forced ? kForced : "");
+}
+
+// Once a kill has begun.
+Move GivenUpOrHalfWay(const Observation& seen) {
+  return seen.gone == 0 ? GivenUp(seen) : Stay(State::kFailed, Action::kNone, kCancelledHalfWay);
+}
+
 Move Planned(const Observation& seen) {
-  if (seen.cancel) return Stay(State::kCancelled, Action::kNone);
+  if (seen.cancel) return GivenUp(seen);
   if (seen.asks_first) return Stay(State::kAwaitingApproval, Action::kNone, kCapReached);
   if (seen.leased) return Stay(State::kReserved, Action::kLook);
   if (seen.lease_refused) return Stay(State::kPlanned, Action::kNone, kHeld);
@@ -37,7 +46,7 @@ Move Planned(const Observation& seen) {
 
 // Nothing is marked yet, so whatever changed since the plan ends it without harm.
 Move Reserved(const Observation& seen) {
-  if (seen.cancel) return Stay(State::kCancelled, Action::kNone);
+  if (seen.cancel) return GivenUp(seen);
   if (!seen.leased) return Planned(seen);
   if (!seen.known) return Stay(State::kReserved, Action::kLook);
   if (seen.strangers) return Stay(State::kFailed, Action::kNone, kChangedSincePlan);
@@ -46,7 +55,7 @@ Move Reserved(const Observation& seen) {
 
 Move Marking(const Observation& seen) {
   if (!seen.known || seen.open_intent) return Stay(State::kMarking, Action::kLook);
-  if (seen.cancel) return Stay(State::kCancelled, Action::kNone);
+  if (seen.cancel) return GivenUp(seen);
   if (seen.exhausted) return Stay(State::kFailed, Action::kNone, kMarkRefused);
   if (!seen.leased) {
     return seen.lease_refused ? Stay(State::kMarking, Action::kNone, kHeld)
@@ -72,7 +81,11 @@ Move Marked(const Observation& seen) {
 }
 
 Move Checking(const Observation& seen) {
-  if (seen.cancel) return Stay(State::kCancelled, Action::kNone);
+  // What a task has killed that ended just now is read first.
+  if (seen.cancel) {
+    return seen.known && seen.settled ? GivenUpOrHalfWay(seen)
+                                      : Stay(State::kChecking, Action::kLook);
+  }
   if (!seen.leased) return Marked(seen);
   if (!seen.known || seen.open_intent) return Stay(State::kChecking, Action::kLook);
   // A window that was extended, or began anew, while we looked.
@@ -91,15 +104,14 @@ Move Killing(const Observation& seen) {
   switch (seen.piece) {
     case Piece::kNone:
     case Piece::kEnded:
-      if (!seen.cancel) return Stay(State::kChecking, Action::kLook);
-      return seen.gone == 0 ? Stay(State::kCancelled, Action::kNone)
-                            : Stay(State::kFailed, Action::kNone, kCancelledHalfWay);
+      return Stay(State::kChecking, Action::kLook);
     case Piece::kUnposted:
       if (seen.leased) return Stay(State::kKilling, Action::kPostKill);
       return seen.lease_refused ? Stay(State::kKilling, Action::kNone, kHeld)
                                 : Stay(State::kKilling, Action::kReserve);
     case Piece::kLives:
-      return Stay(State::kKilling, Action::kLook);
+      return Stay(State::kKilling,
+                  seen.forced && !seen.shutdown_asked ? Action::kShutdownKill : Action::kLook);
     case Piece::kOverdue:
       return Stay(State::kKilling, Action::kShutdownKill);
     case Piece::kTaken:
@@ -123,6 +135,7 @@ Move RestoredAs(const Observation& seen, const char* reason) {
 
 Move Restoring(const Observation& seen) {
   if (!seen.known || seen.open_intent) return Stay(State::kRestoring, Action::kLook);
+  if (seen.forced) return Stay(State::kFailed, Action::kNone, kForced);
   if (!seen.leased) {
     return seen.lease_refused ? Stay(State::kRestoring, Action::kNone, kHeld)
                               : Stay(State::kRestoring, Action::kReserve);

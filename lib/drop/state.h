@@ -12,6 +12,8 @@
 //   kill goes through CHECKING again.
 // - A look that did not get all its answers moves nothing.
 // - An effect counts once it was read back, and read again after the settling time.
+// - An admin who ends the reservation by force ends what is done under it: the kill task in
+//   work is shut down and followed to its end, and the time is not taken again.
 // - Each state either moves by itself, or by a person's CancelDrop or RestoreDrop.
 //
 // Threads: functions without state.
@@ -84,7 +86,8 @@ struct Observation {
   // From the store.
   bool leased = false;         // the reservation is ours now
   bool lease_refused = false;  // asked for in this very step, and another holds the time
-  bool cancel = false;         // CancelDrop was called
+  bool cancel = false;         // CancelDrop was called, or an admin ended the reservation
+  bool forced = false;         // the latter
   bool asks_first = false;     // beyond a cap of the policy that made it, and nobody agreed yet
   bool never_marked = false;   // AWAITING_APPROVAL from before the mark
   bool needs_approval = false;
@@ -104,6 +107,7 @@ struct Observation {
   bool too_soon = false;        // after the last kill task that was sent
   bool kill_bounded = false;    // kills can be bounded on this Druid
   Piece piece = Piece::kNone;
+  bool shutdown_asked = false;  // of that piece's task
   Proof proof = Proof::kUnread;
 };
 
@@ -136,6 +140,7 @@ Move Next(State state, const Observation& seen);
 
 // Reasons that Next gives.
 inline constexpr char kHeld[] = "HELD";
+inline constexpr char kForced[] = "FORCED";
 inline constexpr char kCapReached[] = "CAP_REACHED";
 inline constexpr char kChangedSincePlan[] = "CHANGED_SINCE_PLAN";
 inline constexpr char kMarkRefused[] = "MARK_REFUSED";

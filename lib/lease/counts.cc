@@ -38,4 +38,17 @@ absl::StatusOr<std::vector<ReservationCount>> CountBlocking(store::Transaction& 
   return counts;
 }
 
+absl::StatusOr<std::vector<NearExpiry>> CountNearExpiry(store::Transaction& tx) {
+  auto rows = tx.Query(
+      "SELECT d.name, COUNT(*) FROM lease_reservation r"
+      " JOIN lease_datasource d ON d.number = r.datasource"
+      " WHERE r.live = 1 AND r.state = 'ACTIVE' AND r.deadline_ms > :now"
+      " AND (r.deadline_ms - :now) * 4 < r.ttl_ms GROUP BY d.name",
+      {tx.now(), tx.now()});
+  if (!rows.ok()) return rows.status();
+  std::vector<NearExpiry> counts;
+  for (const auto& row : *rows) counts.push_back({row.Text(0), row.Int(1)});
+  return counts;
+}
+
 }  // namespace interlock::lease

@@ -21,4 +21,14 @@ struct ReservationCount {
 // One pass over the live rows and the pins. Any transaction.
 absl::StatusOr<std::vector<ReservationCount>> CountBlocking(store::Transaction& tx);
 
+struct NearExpiry {
+  std::string datasource;
+  int64_t count = 0;
+};
+
+// Leases of which less than a quarter is left, by datasource. Who renews does so long before
+// (at two thirds left, and each twentieth after a failure), so these are of holders that are
+// in trouble, or that let them end.
+absl::StatusOr<std::vector<NearExpiry>> CountNearExpiry(store::Transaction& tx);
+
 }  // namespace interlock::lease

@@ -141,14 +141,17 @@ absl::Status InvalidReservation() {
                     "INVALID_RESERVATION");
 }
 
-absl::Status RequestBeyondLimit(absl::string_view limit, absl::string_view allowed,
-                                absl::string_view asked) {
-  return WithReason(absl::InvalidArgumentError(absl::StrCat(
-                        limit, " is ", asked, ", the limit of this server is ", allowed)),
-                    "LIMIT_EXCEEDED",
-                    {{"limit", std::string(limit)},
-                     {"allowed", std::string(allowed)},
-                     {"asked", std::string(asked)}});
+absl::Status RequestBeyondLimit(absl::string_view field, absl::string_view limit,
+                                absl::string_view allowed, absl::string_view asked) {
+  const std::string would_do = absl::StrCat(limit, " of this server is ", allowed);
+  absl::Status status =
+      WithReason(absl::InvalidArgumentError(absl::StrCat(field, ": ", asked, "; ", would_do)),
+                 "LIMIT_EXCEEDED",
+                 {{"limit", std::string(limit)},
+                  {"allowed", std::string(allowed)},
+                  {"asked", std::string(asked)}});
+  AddFault(status, absl::StrCat("/", field), asked, would_do);
+  return status;
 }
 
 absl::Status TooManyLive(absl::string_view limit, int64_t allowed, absl::string_view of) {
@@ -251,6 +254,13 @@ absl::Status NotTheHolder(const Reservation& reservation, absl::string_view iden
       absl::PermissionDeniedError(absl::StrCat("reservation ", reservation.id, " is held by ",
                                                reservation.holder, ", not by ", identity)),
       "NOT_THE_HOLDER", {{"reservation", reservation.id}, {"holder", reservation.holder}});
+}
+
+absl::Status LentAppend(const Reservation& reservation) {
+  return Lost(reservation, "LENT_APPEND",
+              "is an APPEND one, under which nothing may be replaced or dropped: reserve with "
+              "mode REPLACE",
+              Naming(reservation));
 }
 
 absl::Status RequestIdInvalid(size_t length) {

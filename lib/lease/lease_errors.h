@@ -22,8 +22,8 @@ absl::Status RequestIdReused(absl::string_view request_id, absl::string_view res
 // INVALID_ARGUMENT, INVALID_RESERVATION; add the faults.
 absl::Status InvalidReservation();
 // LIMIT_EXCEEDED: INVALID_ARGUMENT for a limit on one request …
-absl::Status RequestBeyondLimit(absl::string_view limit, absl::string_view allowed,
-                                absl::string_view asked);
+absl::Status RequestBeyondLimit(absl::string_view field, absl::string_view limit,
+                                absl::string_view allowed, absl::string_view asked);
 // … RESOURCE_EXHAUSTED for one on what is there already.
 absl::Status TooManyLive(absl::string_view limit, int64_t allowed, absl::string_view of);
 // NOT_FOUND, UNKNOWN_RESERVATION
@@ -47,6 +47,8 @@ absl::Status UnknownWork(absl::string_view work_id);
 absl::Status ReasonRequired(absl::string_view what_for);
 // PERMISSION_DENIED, NOT_THE_HOLDER
 absl::Status NotTheHolder(const Reservation& reservation, absl::string_view identity);
+// FAILED_PRECONDITION, LENT_APPEND
+absl::Status LentAppend(const Reservation& reservation);
 // INVALID_ARGUMENT, REQUEST_ID_INVALID
 absl::Status RequestIdInvalid(size_t length);
 // OUT_OF_RANGE, REVISION_TOO_OLD

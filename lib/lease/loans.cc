@@ -6,6 +6,7 @@
 #include "lib/audit/json_object.h"
 #include "lib/lease/ended.h"
 #include "lib/lease/events.h"
+#include "lib/lease/lease_errors.h"
 #include "lib/lease/packed.h"
 #include "lib/lease/request.h"
 #include "lib/lease/reservations.h"
@@ -57,19 +58,26 @@ absl::StatusOr<std::vector<Loan>> LoansOf(store::Transaction& tx, const Key& key
 }
 
 absl::Status Lend(store::Transaction& tx, const std::string& id, int64_t token,
-                  const std::string& datasource, const std::string& link,
+                  const std::string& datasource, const Borrower& borrower,
                   const std::vector<Interval>& intervals) {
+  absl::Status status = CheckHolder(tx, id, borrower.identity);
+  if (!status.ok()) return status;
+  const std::optional<Key> key = KeyOf(id);
+  if (!key.has_value()) return UnknownReservation(id);
+  absl::StatusOr<std::optional<Stored>> stored = FindStored(tx, *key);
+  if (!stored.ok()) return stored.status();
+  if (!stored->has_value()) return UnknownReservation(id);
+  if ((*stored)->reservation.mode == Mode::kAppend) return LentAppend((*stored)->reservation);
   for (const Interval& interval : intervals) {
-    absl::Status status = CheckToken(tx, id, token, datasource, interval);
+    status = CheckToken(tx, id, token, datasource, interval);
     if (!status.ok()) return status;
   }
-  const std::optional<Key> key = KeyOf(id);
-  absl::Status status =
+  status =
       tx.Execute(
             "INSERT INTO lease_loan (datasource, token, link, intervals)"
             " VALUES (:datasource, :token, :link, :intervals)"
             " ON CONFLICT (datasource, token, link) DO UPDATE SET intervals = excluded.intervals",
-            {key->datasource, key->token, link, PackIntervals(Condense(intervals))})
+            {key->datasource, key->token, borrower.link, PackIntervals(Condense(intervals))})
           .status();
   return status.ok() ? SetHasLoans(tx, *key, true) : status;
 }

@@ -18,10 +18,17 @@
 
 namespace interlock::lease {
 
-// `link` names the borrower: "backfills/b7". The same again replaces its intervals. Errors
-// of CheckToken for each of them.
+// To whom a reservation is lent.
+struct Borrower {
+  std::string link;      // "backfills/b7"
+  std::string identity;  // who asked for that work: only one's own reservation can be lent
+};
+
+// The same borrower again replaces its intervals. NOT_THE_HOLDER; LENT_APPEND where it is an
+// APPEND reservation, under which nothing may be replaced; errors of CheckToken for each
+// interval.
 absl::Status Lend(store::Transaction& tx, const std::string& id, int64_t token,
-                  const std::string& datasource, const std::string& link,
+                  const std::string& datasource, const Borrower& borrower,
                   const std::vector<Interval>& intervals);
 
 // The borrower is done. Ends the reservation where its holder has handed it over and no

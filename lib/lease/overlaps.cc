@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "lib/audit/audit.h"
+#include "lib/audit/json_object.h"
 #include "lib/lease/events.h"
 #include "lib/lease/loans.h"
 #include "lib/time/interval_set.h"
@@ -185,6 +187,33 @@ class Finder {
   std::vector<Found> found_;
 };
 
+// Nobody called for it, so whoever sees it first says so: once, since it is EXPIRED then.
+absl::Status RecordExpiry(store::Transaction& tx, const Stored& stored, bool orphaned) {
+  absl::StatusOr<std::vector<IntervalRow>> rows = IntervalsOf(tx, stored.key);
+  if (!rows.ok()) return rows.status();
+  std::vector<std::string> intervals;
+  for (const IntervalRow& row : *rows) {
+    if (row.live) intervals.push_back(row.interval.ToString());
+  }
+  const Reservation& ended = stored.reservation;
+  audit::Event event;
+  event.caller.identity = "interlock";
+  event.method = "worker.expire";
+  event.datasource = ended.datasource;
+  event.subject = ended.id;
+  event.result = std::string(NameOf(orphaned ? State::kOrphaned : State::kExpired));
+  event.before = audit::JsonObject()
+                     .Text("state", NameOf(State::kActive))
+                     .Text("holder", ended.holder)
+                     .Texts("intervals", intervals)
+                     .ToString();
+  event.after = audit::JsonObject()
+                    .Text("state", event.result)
+                    .Text("ended", ended.deadline.ToString())
+                    .ToString();
+  return audit::Record(tx, event);
+}
+
 }  // namespace
 
 absl::StatusOr<Overlaps> FindOverlaps(store::Transaction& tx, const DatasourceRow& datasource,
@@ -216,6 +245,7 @@ absl::Status Clear(store::Transaction& tx, const Key& key) {
                pins->empty() ? State::kExpired : State::kOrphaned, deadline);
     if (!revision.ok()) return revision.status();
     absl::Status status = SetEnded(tx, key, State::kExpired, deadline, *revision);
+    if (status.ok()) status = RecordExpiry(tx, **stored, !pins->empty());
     if (!status.ok()) return status;
   }
   if (DelayedUntil(**stored, tx.now())) return absl::OkStatus();

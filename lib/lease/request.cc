@@ -105,11 +105,11 @@ absl::Status CheckRequestId(const std::string& id) {
 
 absl::Status CheckTtl(absl::Duration ttl, const Limits& limits) {
   if (ttl < limits.shortest_ttl) {
-    return RequestBeyondLimit("shortest_ttl", interlock::FormatDuration(limits.shortest_ttl),
+    return RequestBeyondLimit("ttl", "shortest_ttl", interlock::FormatDuration(limits.shortest_ttl),
                               interlock::FormatDuration(ttl));
   }
   if (ttl > limits.longest_ttl) {
-    return RequestBeyondLimit("longest_ttl", interlock::FormatDuration(limits.longest_ttl),
+    return RequestBeyondLimit("ttl", "longest_ttl", interlock::FormatDuration(limits.longest_ttl),
                               interlock::FormatDuration(ttl));
   }
   return absl::OkStatus();
@@ -120,18 +120,19 @@ absl::Status CheckRequest(const ReserveRequest& request, const Limits& limits) {
   if (status.ok()) status = CheckRequestId(request.request_id);
   if (status.ok()) status = CheckTtl(request.ttl, limits);
   if (status.ok() && request.wait > limits.longest_wait) {
-    status = RequestBeyondLimit("longest_wait", interlock::FormatDuration(limits.longest_wait),
-                                interlock::FormatDuration(request.wait));
+    status =
+        RequestBeyondLimit("wait", "longest_wait", interlock::FormatDuration(limits.longest_wait),
+                           interlock::FormatDuration(request.wait));
   }
   if (!status.ok()) return status;
   const int64_t count = request.intervals.size();
   if (count > limits.intervals_per_call) {
-    return RequestBeyondLimit("intervals_per_call", absl::StrCat(limits.intervals_per_call),
-                              absl::StrCat(count));
+    return RequestBeyondLimit("intervals", "intervals_per_call",
+                              absl::StrCat(limits.intervals_per_call), absl::StrCat(count));
   }
   for (const Interval& interval : request.intervals) {
     if (interval.length() > limits.longest_interval) {
-      return RequestBeyondLimit("longest_interval",
+      return RequestBeyondLimit("intervals", "longest_interval",
                                 interlock::FormatDuration(limits.longest_interval),
                                 absl::StrCat(interlock::FormatDuration(interval.length()), " (",
                                              interval.ToString(), ")"));

@@ -198,6 +198,8 @@ absl::StatusOr<std::vector<ForcedWork>> ListForcedWork(store::Transaction& tx, i
 
 // --- For a server: each in a transaction of its own, answered on the store's thread --------
 
+class LockNames;
+
 template <class T>
 using Done = std::function<void(absl::StatusOr<T>)>;
 
@@ -205,14 +207,18 @@ void ReserveAsync(store::Store& store, ReserveRequest request, audit::Caller cal
                   Done<Grant> done);
 void WaitOnAsync(store::Store& store, ReserveRequest request, Waiting place, audit::Caller caller,
                  Limits limits, Done<Grant> done);
+// With `names`, which must outlive the call, the datasource's lock is taken when the
+// transaction begins wherever it is known (lock_names.h).
+//
 // These two want the holder (CheckHolder).
 void RenewAsync(store::Store& store, std::string id, int64_t token,
                 std::optional<absl::Duration> ttl, audit::Caller caller, Limits limits,
-                Done<Reservation> done);
+                Done<Reservation> done, LockNames* names = nullptr);
 // Without intervals: all of it.
 void ReleaseAsync(store::Store& store, std::string id, int64_t token,
-                  std::vector<Interval> intervals, audit::Caller caller, Done<Reservation> done);
+                  std::vector<Interval> intervals, audit::Caller caller, Done<Reservation> done,
+                  LockNames* names = nullptr);
 void ForceReleaseAsync(store::Store& store, std::string id, audit::Caller caller,
-                       Done<Reservation> done);
+                       Done<Reservation> done, LockNames* names = nullptr);
 
 }  // namespace interlock::lease

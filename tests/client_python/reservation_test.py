@@ -229,6 +229,33 @@ class Losing(unittest.TestCase):
                 answered.set()
                 spin()
 
+    def test_one_that_was_taken_by_force_is_known_long_before_its_renewal(self):
+        client, clock = ScriptedClient(3600), ManualClock()
+        with self.assertRaises(interlock.ReservationLost) as caught:
+            with hold(client, clock, interrupt=False) as lease:
+                clock.run(lease, 10)
+                self.assertFalse(lease.lost)
+                client.state, client.forced_by = "FORCED", "root"
+                clock.run(lease, 3)
+                self.assertTrue(lease.lost)
+        self.assertEqual(caught.exception.reason, "FORCED")
+        self.assertIn("root ended it (needed)", str(caught.exception))
+        self.assertEqual((client.renewed, client.released), (0, 0))
+
+    def test_a_loss_that_shows_when_it_is_given_back_is_raised(self):
+        client = ScriptedClient(release=lost("FORCED"))
+        with self.assertRaises(interlock.ReservationLost) as caught:
+            with hold(client, ManualClock()):
+                pass
+        self.assertEqual(caught.exception.reason, "FORCED")
+
+    def test_a_loss_of_what_is_kept_is_seen_at_the_end_of_the_body(self):
+        client = ScriptedClient()
+        with self.assertRaises(interlock.ReservationLost):
+            with hold(client, ManualClock()) as lease:
+                lease.keep()
+                client.state = "EXPIRED"
+
     def test_a_body_that_ends_without_hearing_of_it_hears_at_its_end(self):
         client, clock = ScriptedClient(60, [lost()]), ManualClock()
         with self.assertRaises(interlock.ReservationLost):

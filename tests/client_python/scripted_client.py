@@ -1,4 +1,5 @@
 """Stands for interlock.Client where a test is about what a Reservation makes of answers."""
+import dataclasses
 import datetime
 import threading
 
@@ -18,6 +19,9 @@ class ScriptedClient:
         self._renewals = list(renewals)
         self._lock = threading.Lock()
         self.renewed = 0
+        self.looked = 0
+        self.state = "ACTIVE"
+        self.forced_by = ""
         self.released = 0
         self.asked = {}
 
@@ -41,6 +45,11 @@ class ScriptedClient:
         if isinstance(answer, Exception):
             raise answer
         return self.lease(answer)
+
+    def get_reservation(self, reservation_id, timeout=None):
+        self.looked += 1
+        return dataclasses.replace(self.lease(self._seconds), state=self.state,
+                                   forced_by=self.forced_by, force_reason="needed")
 
     def release(self, lease):
         self.released += 1

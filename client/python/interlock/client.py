@@ -151,7 +151,7 @@ class Client:
              **fields: Any) -> messages.DropAndKillResponse:
         """Takes data away: marked unused now, killed when `window` has passed.
 
-        Until then `restore_drop` brings it back.
+        Until then `restore_drop` brings it back, unless newer data is written over it.
 
         fields: any other field of `DropAndKillRequest`: `accept_partial_cover`,
             `accept_kill_duty`, `include_segments`, `plan_revision`, `labels`, `holder`.
@@ -175,10 +175,12 @@ class Client:
         return cast(messages.Reservation, self.call(
             "Reservations.ReleaseReservation", intervals=intervals, **_under(lease)).reservation)
 
-    def get_reservation(self, reservation_id: str) -> messages.Reservation:
+    def get_reservation(self, reservation_id: str, *,
+                        timeout: Optional[DurationLike] = None) -> messages.Reservation:
         """One lease, living or over. Raises NotFound."""
         return cast(messages.Reservation, self.call(
-            "Reservations.GetReservation", reservation_id=reservation_id).reservation)
+            "Reservations.GetReservation", timeout=timeout,
+            reservation_id=reservation_id).reservation)
 
     def list_reservations(self, datasource: Optional[str] = None,
                           **fields: Any) -> Iterator[messages.Reservation]:

@@ -5,7 +5,7 @@ import datetime
 import logging
 import threading
 from types import TracebackType
-from typing import Any, Callable, Mapping, Optional, Tuple, Type, Union
+from typing import Any, Callable, Mapping, Optional, Tuple, Type, Union, cast
 
 from interlock import errors, messages
 from interlock.client import Client
@@ -20,8 +20,13 @@ _log = logging.getLogger("interlock")
 JOIN_SECONDS = 1.0
 # A renewal that comes later than this part of what the lease has left is worth a warning.
 LATE = 1 / 4
+# How often the server is asked whether the lease was taken by force, and how long it may take
+# to answer.
+LOOK_EVERY_SECONDS = 2.0
 # What the server knows of a lease that will never be this holder's again, beside Lost.
 _GONE = {"UNKNOWN_RESERVATION", "NOT_THE_HOLDER"}
+# States after which it is not this holder's.
+_OVER = {"RELEASED", "EXPIRED", "FORCED", "ORPHANED"}
 
 
 class Reservation:
@@ -30,8 +35,8 @@ class Reservation:
         with interlock.Reservation(client, "page_views", "2026-07-16T13") as lease:
             ...
 
-    A thread renews the lease. Where it is lost (the server says so, or it could not be
-    renewed in time, measured on this machine's own monotonic clock) the body is interrupted
+    A thread renews the lease, and looks every other second whether it was taken by force.
+    Where it is lost (the server says so, or it could not be renewed in time, measured on this machine's own monotonic clock) the body is interrupted
     by `ReservationLost`, and nothing more may be written. The end of the body gives the
     lease back, and raises `ReservationLost` if it was lost and the body did not hear of it.
 
@@ -157,8 +162,8 @@ class Reservation:
                  trace: Optional[TracebackType]) -> None:
         renewer = self._renewer
         loss = self._stop_renewing()
-        if loss is None and not self._kept:
-            self._give_back()
+        if loss is None:
+            loss = self._kept_to_the_end() if self._kept else self._give_back()
         if renewer is not None:
             renewer.join(JOIN_SECONDS)
         if loss is not None and kind is None:
@@ -189,25 +194,45 @@ class Reservation:
             self._record = self._client.renew(self._record)
             self._left.renewed(now, _remaining(self._record))
 
-    def _give_back(self) -> None:
+    def _give_back(self) -> Optional[errors.ReservationLost]:
+        """Gives the loss that nobody had noticed yet, if the server knows of one."""
         try:
             self._record = self._client.release(self.record)
         except errors.InterlockError as error:
+            if _means_lost(error):
+                return self._noted(error)
             # The work is done and was protected; the lease ends by itself.
             _log.warning("reservation %s could not be released, it ends at %s: %s",
                          self.reservation_id, self.record.expire_time, error)
+        return None
+
+    def _kept_to_the_end(self) -> Optional[errors.ReservationLost]:
+        end = self._end_by_the_server(LOOK_EVERY_SECONDS)
+        return None if end is None else self._noted(end)
+
+    def _noted(self, cause: errors.InterlockError) -> errors.ReservationLost:
+        with self._lock:
+            self._loss = self._loss or self._describe(cause)
+            return self._loss
 
     # The renewing thread.
 
     def _renew_until_over(self) -> None:
         left = self._left
         assert left is not None, "__enter__ reserves before it starts this thread"
+        look_at = self._clock.now() + LOOK_EVERY_SECONDS
         while not self._stop.is_set():
             now = self._clock.now()
             if left.over(now) or self._loss is not None:  # `check` may have found it first
                 return self._lose(None)
-            sleep = left.sleep(now)
-            if sleep > 0:
+            if now >= look_at and left.sleep(now) > 0:
+                look_at = now + LOOK_EVERY_SECONDS
+                end = self._end_by_the_server(min(LOOK_EVERY_SECONDS, left.attempt(now)))
+                if end is not None and not self._stop.is_set():
+                    return self._lose(end)
+                continue
+            sleep = min(left.sleep(now), max(look_at - now, 0.0))
+            if left.sleep(now) > 0:
                 self._clock.wait(self._stop, sleep)
             elif not self._renew(left, now):
                 return
@@ -228,12 +253,25 @@ class Reservation:
             left.renewed(now, _remaining(record))
         return True
 
+    def _end_by_the_server(self, seconds: float) -> Optional[errors.InterlockError]:
+        """How the lease ended, if the server says that it did; who can't be asked says nothing."""
+        try:
+            record = self._client.get_reservation(
+                self.reservation_id, timeout=datetime.timedelta(seconds=seconds))
+        except Exception as error:  # pylint: disable=broad-except
+            known = isinstance(error, errors.InterlockError) and _means_lost(error)
+            return cast(errors.InterlockError, error) if known else None
+        if record.state not in _OVER:
+            return None
+        taken = f": {record.forced_by} ended it ({record.force_reason})" if record.forced_by else ""
+        return errors.Lost(f"it is {record.state}{taken}", code="FAILED_PRECONDITION",
+                           reason="FORCED" if record.forced_by else record.state)
+
     def _unanswered(self, left: LeaseClock, error: Exception) -> bool:
         """A renewal failed. Whatever does not say that the lease is gone says nothing of it."""
         if self._stop.is_set():
             return False
-        if isinstance(error, errors.InterlockError) and (
-                isinstance(error, errors.Lost) or error.reason in _GONE):
+        if isinstance(error, errors.InterlockError) and _means_lost(error):
             self._lose(error)
             return False
         _log.warning("reservation %s could not be renewed: %s", self.reservation_id, error)
@@ -274,6 +312,10 @@ class Reservation:
                 reason="NOT_RENEWED", reservation=record)
         return errors.ReservationLost(f"{what} is lost: {cause.message}", cause=cause,
                                       reservation=record)
+
+
+def _means_lost(error: errors.InterlockError) -> bool:
+    return isinstance(error, errors.Lost) or error.reason in _GONE
 
 
 def _remaining(record: messages.Reservation) -> datetime.timedelta:

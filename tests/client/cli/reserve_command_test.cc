@@ -29,6 +29,8 @@ struct Lending : Console {
   const SystemClock real;
   std::chrono::milliseconds ttl{60'000};
   absl::Status renewal = absl::OkStatus();
+  absl::Status release = absl::OkStatus();
+  v1::Reservation::State state = v1::Reservation::ACTIVE;
   std::string backfill_under;  // reservation of the one backfill that is unfinished
 
   Lending() {
@@ -43,7 +45,14 @@ struct Lending : Console {
           return renewal;
         });
     calls.On<v1::ReleaseReservationRequest, v1::ReleaseReservationResponse>(
-        kRelease, [](const auto&, auto&) { return absl::OkStatus(); });
+        kRelease, [this](const auto&, auto&) { return release; });
+    calls.On<v1::GetReservationRequest, v1::GetReservationResponse>(
+        "Reservations.GetReservation", [this](const auto&, auto& reply) {
+          Fill(*reply.mutable_reservation());
+          reply.mutable_reservation()->set_state(state);
+          if (state == v1::Reservation::FORCED) reply.mutable_reservation()->set_forced_by("root");
+          return absl::OkStatus();
+        });
     calls.On<v1::ListBackfillsRequest, v1::ListBackfillsResponse>(
         "Backfills.ListBackfills", [this](const auto& request, auto& reply) {
           EXPECT_EQ(request.datasource(), "ds");
@@ -130,6 +139,33 @@ TEST(ReserveCommand, ALostLeaseEndsTheCommandWith124) {
   EXPECT_EQ(server.Under("sleep 60"), 124);
   EXPECT_THAT(server.err, HasSubstr("FORCED: taken by an admin; the command is stopped"));
   EXPECT_EQ(server.calls.count(kRelease), 0);
+}
+
+TEST(ReserveCommand, ALeaseThatWasTakenIsKnownLongBeforeItsNextRenewal) {
+  Lending server;
+  server.ttl = std::chrono::hours(1);
+  server.state = v1::Reservation::FORCED;
+  EXPECT_EQ(server.Under("sleep 60"), 124);
+  EXPECT_THAT(server.err, HasSubstr("FORCED: reservation r-1 is FORCED: root ended it"));
+  EXPECT_EQ(server.calls.count("Reservations.RenewReservation"), 0);
+}
+
+TEST(ReserveCommand, ALossThatShowsWhenTheLeaseIsGivenBackIs124) {
+  Lending server;
+  server.release = Refusal(absl::StatusCode::kFailedPrecondition, "taken by an admin", "FORCED");
+  EXPECT_EQ(server.Under("true"), 124);
+  EXPECT_THAT(server.err, HasSubstr("FORCED: taken by an admin; the command had ended with "
+                                    "status 0"));
+  server.release = Away();
+  EXPECT_EQ(server.Under("exit 3"), 3) << "not given back is not lost";
+}
+
+TEST(ReserveCommand, ALossIsSeenAlsoWhereABackfillKeepsTheLease) {
+  Lending server;
+  server.backfill_under = "r-1";
+  EXPECT_EQ(server.Under("true"), 0);
+  server.state = v1::Reservation::FORCED;
+  EXPECT_EQ(server.Under("true"), 124);
 }
 
 TEST(Case115, ACommandIsStoppedWithoutAServersWord) {

@@ -17,6 +17,7 @@ using std::chrono::nanoseconds;
 using std::chrono::seconds;
 
 constexpr char kRenew[] = "Reservations.RenewReservation";
+constexpr char kGet[] = "Reservations.GetReservation";
 
 // A lease of 60 s that was granted at once, and an owner that notes what it is told.
 struct Kept {
@@ -65,6 +66,45 @@ TEST(LeaseKeeper, LivesForHoursOfRenewals) {
     kept.clock.Advance(absl::FromChrono(rest));
     ASSERT_TRUE(kept.keeper.held());
   }
+}
+
+TEST(LeaseKeeper, LooksNowAndThenWhetherItWasTakenAndTellsWhoTookIt) {
+  Kept kept;
+  kept.AnswerRenewals(absl::OkStatus());
+  auto state = v1::Reservation::ACTIVE;
+  kept.calls.On<v1::GetReservationRequest, v1::GetReservationResponse>(
+      kGet, [&](const auto& request, auto& reply) {
+        EXPECT_EQ(request.reservation_id(), "r-1");
+        reply.mutable_reservation()->set_reservation_id("r-1");
+        reply.mutable_reservation()->set_state(state);
+        reply.mutable_reservation()->set_forced_by("root");
+        return absl::OkStatus();
+      });
+  EXPECT_EQ(kept.keeper.Tend(), nanoseconds(seconds(2)));
+  EXPECT_EQ(kept.calls.count(kGet), 0) << "it was granted just now";
+  kept.clock.Advance(absl::Seconds(2));
+  EXPECT_EQ(kept.keeper.Tend(), nanoseconds(seconds(2)));
+  EXPECT_EQ(kept.calls.count(kGet), 1);
+  EXPECT_TRUE(kept.keeper.held());
+  state = v1::Reservation::FORCED;
+  kept.clock.Advance(absl::Seconds(2));
+  EXPECT_EQ(kept.keeper.Tend(), nanoseconds::zero());
+  EXPECT_EQ(kept.lost, std::vector<std::string>{"FORCED"});
+  EXPECT_NE(kept.keeper.loss().message().find("root ended it"), absl::string_view::npos);
+  EXPECT_EQ(kept.calls.count(kRenew), 0);
+}
+
+TEST(LeaseKeeper, AServerThatCannotBeLookedAtSaysNothing) {
+  Kept kept;
+  kept.AnswerRenewals(absl::OkStatus());
+  for (int i = 0; i < 100; ++i) {
+    kept.clock.Advance(absl::Seconds(2));
+    ASSERT_GT(kept.keeper.Tend(), nanoseconds::zero());
+    ASSERT_TRUE(kept.keeper.held());
+  }
+  EXPECT_GT(kept.calls.count(kGet), 90);
+  EXPECT_GT(kept.calls.count(kRenew), 5);
+  EXPECT_TRUE(kept.lost.empty());
 }
 
 TEST(Case115, StopsByItsOwnDeadlineWithoutAServersWord) {

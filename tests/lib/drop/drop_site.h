@@ -272,6 +272,9 @@ class DropSite {
   // Around each exchange with Druid; may throw Crash.
   std::function<void(const druid::HttpRequest&)> before_send;
   std::function<void(const druid::HttpRequest&)> after_reply;
+  // What becomes of an exchange; a call that is not answered takes all of its time.
+  enum class Fate { kGood, kTimesOutBefore, kTimesOutAfter };  // its effect
+  std::function<Fate(const druid::HttpRequest&)> fate;
 
  private:
   class Hooked : public druid::HttpTransport {
@@ -279,12 +282,23 @@ class DropSite {
     explicit Hooked(DropSite& site) : site_(site), curl_(druid::CurlTransportOptions()) {}
     druid::HttpReply Send(const druid::HttpRequest& request) override {
       if (site_.before_send) site_.before_send(request);
-      druid::HttpReply reply = curl_.Send(request);
+      const Fate fate = site_.fate ? site_.fate(request) : Fate::kGood;
+      druid::HttpReply reply;
+      if (fate != Fate::kTimesOutBefore) reply = curl_.Send(request);
+      if (fate != Fate::kGood) reply = TimedOut();
       if (site_.after_reply) site_.after_reply(request);
       return reply;
     }
 
    private:
+    druid::HttpReply TimedOut() {
+      site_.Pass(kCallDeadline);
+      druid::HttpReply reply;
+      reply.exchange = druid::HttpReply::Exchange::kBroken;
+      reply.error = "the deadline passed";
+      return reply;
+    }
+
     DropSite& site_;
     druid::CurlTransport curl_;
   };

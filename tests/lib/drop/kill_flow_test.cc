@@ -256,6 +256,8 @@ TEST_F(DropKillTest, StoppedHalfWayRestoresTheRest) {
   // The first piece's task ends, and no second one is sent.
   ASSERT_TRUE(site.RunUntil(drop.id, [](const Drop& now) { return Ended(now.state); }));
   EXPECT_THAT(KillsSent(site), SizeIs(1));
+  EXPECT_EQ(site.Now(drop.id).state, State::kFailed) << "one hour is gone";
+  EXPECT_EQ(site.Now(drop.id).hold, kCancelledHalfWay);
   site.after_step = nullptr;
   ASSERT_TRUE(site.drops().Restore(drop.id, site.Ada()).ok());
   ASSERT_TRUE(site.RunUntil(drop.id, [](const Drop& now) {

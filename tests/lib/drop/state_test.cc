@@ -252,6 +252,16 @@ TEST(DropState, KillsOnlyWhatAWholeLookAllows) {
        WindowOver(),
        [](O& o) { o.cancel = true; },
        {S::kCancelled, A::kNone, ""}},
+      {"its reservation was taken by force",
+       S::kChecking,
+       WindowOver(),
+       [](O& o) { o.leased = false, o.cancel = o.forced = true; },
+       {S::kCancelled, A::kNone, kForced}},
+      {"taken when a piece was gone",
+       S::kChecking,
+       WindowOver(),
+       [](O& o) { o.leased = false, o.cancel = o.forced = true, o.gone = 1; },
+       {S::kFailed, A::kNone, kCancelledHalfWay}},
   });
 }
 
@@ -295,16 +305,34 @@ TEST(DropState, FollowsEachKillToItsEnd) {
        WindowOver(),
        [](O& o) { o.cancel = true, o.piece = Piece::kLives; },
        {S::kKilling, A::kLook, ""}},
+      {"its reservation was taken by force: shut down, once",
+       S::kKilling,
+       WindowOver(),
+       [](O& o) { o.cancel = o.forced = true, o.leased = false, o.piece = Piece::kLives; },
+       {S::kKilling, A::kShutdownKill, ""}},
+      {"and then followed to its end",
+       S::kKilling,
+       WindowOver(),
+       [](O& o) {
+         o.cancel = o.forced = o.shutdown_asked = true, o.leased = false;
+         o.piece = Piece::kLives;
+       },
+       {S::kKilling, A::kLook, ""}},
       {"cancelled between pieces",
        S::kKilling,
        WindowOver(),
-       [](O& o) { o.cancel = true, o.piece = Piece::kEnded, o.gone = 1; },
-       {S::kFailed, A::kNone, kCancelledHalfWay}},
-      {"cancelled, nothing killed",
-       S::kKilling,
-       WindowOver(),
        [](O& o) { o.cancel = true, o.piece = Piece::kEnded; },
-       {S::kCancelled, A::kNone, ""}},
+       {S::kChecking, A::kLook, ""}},
+      {"what the last task killed is read first",
+       S::kChecking,
+       WindowOver(),
+       [](O& o) { o.cancel = true, o.settled = false; },
+       {S::kChecking, A::kLook, ""}},
+      {"cancelled half-way",
+       S::kChecking,
+       WindowOver(),
+       [](O& o) { o.cancel = true, o.gone = 1; },
+       {S::kFailed, A::kNone, kCancelledHalfWay}},
   });
 }
 

@@ -167,6 +167,8 @@ TEST_F(SubmitDropTest, ActsUnderTheCallersOwnReservation) {
   request.token = lent.token + 1;
   EXPECT_EQ(Refusal(request, absl::StatusCode::kFailedPrecondition), "STALE_TOKEN");
   request.token = lent.token;
+  EXPECT_EQ(Refusal(request, absl::StatusCode::kPermissionDenied, {"bob", "", "GDPR"}),
+            "NOT_THE_HOLDER");
   const Drop drop = site_.Submitted(request);
   EXPECT_TRUE(drop.lent);
   ASSERT_TRUE(site_.RunTo(drop.id, State::kMarked));
@@ -176,6 +178,7 @@ TEST_F(SubmitDropTest, ActsUnderTheCallersOwnReservation) {
                     EXPECT_TRUE(still.ok());
                     EXPECT_EQ(still->state, lease::State::kActive) << "it stays its owner's";
                     EXPECT_THAT(still->pins, IsEmpty());
+                    EXPECT_THAT(still->links, IsEmpty()) << "not lent while the window runs";
                     return absl::OkStatus();
                   })
                   .ok());

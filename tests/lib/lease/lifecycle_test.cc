@@ -1,4 +1,5 @@
 #include "gmock/gmock.h"
+#include "lib/lease/counts.h"
 #include "tests/lib/lease/lease_fixture.h"
 
 namespace interlock::lease {
@@ -150,6 +151,75 @@ TEST_F(Lifecycle, EveryChangeLeavesAnEventWithWhatWasAndWhatIs) {
   }
   EXPECT_THAT(methods, ElementsAre("ReleaseReservation", "ReleaseIntervals", "RenewReservation",
                                    "ReserveInterval"));
+}
+
+// Nobody calls for an expiry: who sees it first writes it down, and nobody does again.
+TEST_F(Lifecycle, AnExpiryLeavesOneEventWhoeverSeesItFirst) {
+  const auto expiries = [&] {
+    std::vector<audit::Event> found;
+    for (const auto& event : Audit()) {
+      if (event.event.method == "worker.expire") found.push_back(event.event);
+    }
+    return found;
+  };
+  const Reservation first = Granted("a", {Hours(0, 2)});
+  const Reservation second = Granted("b", {Hours(2, 3)});
+  clock_.Advance(absl::Minutes(10));
+  EXPECT_TRUE(expiries().empty()) << "nobody has looked";
+  Granted("c", {Hour(1)});  // in the place of the first
+  ASSERT_EQ(expiries().size(), 1u);
+  const audit::Event event = expiries()[0];
+  EXPECT_EQ(event.subject, first.id);
+  EXPECT_EQ(event.datasource, "wiki");
+  EXPECT_EQ(event.caller.identity, "interlock");
+  EXPECT_EQ(event.result, "EXPIRED");
+  EXPECT_NE(event.before.find(R"("holder":"a")"), std::string::npos) << event.before;
+  EXPECT_NE(event.before.find(Hours(0, 2).ToString()), std::string::npos) << event.before;
+  EXPECT_NE(event.after.find(first.deadline.ToString()), std::string::npos) << event.after;
+  const auto note = [](store::Transaction& tx) { return NoteExpiries(tx).status(); };
+  ASSERT_TRUE(Write(note).ok());
+  ASSERT_EQ(expiries().size(), 2u);
+  EXPECT_EQ(expiries()[0].subject, second.id);
+  ASSERT_TRUE(Write(note).ok());
+  ASSERT_TRUE(Write([](store::Transaction& tx) { return Sweep(tx, tx.now(), "").status(); }).ok());
+  EXPECT_EQ(expiries().size(), 2u);
+}
+
+// redisson: a watchdog that did not get the CPU lost its lock mid-work, and nobody saw it coming.
+TEST_F(Lifecycle, Case118ALeaseThatIsNotRenewedInTimeIsCountedBeforeItEnds) {
+  const auto near = [&] {
+    int64_t count = 0;
+    EXPECT_TRUE(store_
+                    ->Read([&](store::Transaction& tx) {
+                      auto counts = CountNearExpiry(tx);
+                      if (counts.ok() && !counts->empty()) count = counts->front().count;
+                      return counts.status();
+                    })
+                    .ok());
+    return count;
+  };
+  const Reservation renewed = Granted("a", {Hour(0)});
+  Granted("b", {Hour(1)});
+  for (int thirds = 0; thirds < 2; ++thirds) {
+    clock_.Advance(absl::Seconds(200));
+    ASSERT_TRUE(Renew(renewed).ok());
+    EXPECT_EQ(near(), 0);
+  }
+  clock_.Advance(absl::Seconds(50) + absl::Milliseconds(1));
+  EXPECT_EQ(near(), 1) << "less than a quarter is left of one of them";
+  clock_.Advance(absl::Seconds(150));
+  EXPECT_EQ(near(), 0) << "it has ended";
+}
+
+TEST_F(Lifecycle, AnExpiryOverUnsettledWorkIsAnOrphans) {
+  const Reservation granted = Granted("a", {Hour(0)});
+  ASSERT_TRUE(Pin(granted, "w1", Hour(0)).ok());
+  clock_.Advance(absl::Minutes(10));
+  ASSERT_TRUE(Write([](store::Transaction& tx) { return NoteExpiries(tx).status(); }).ok());
+  EXPECT_EQ(Audit()[0].event.method, "worker.expire");
+  EXPECT_EQ(Audit()[0].event.result, "ORPHANED");
+  ASSERT_TRUE(Unpin("w1").ok());
+  EXPECT_EQ(Audit()[0].event.method, "worker.expire") << "its settling ends it no second time";
 }
 
 TEST_F(Lifecycle, OnlyWhoReservedItActsOnItFromOutside) {

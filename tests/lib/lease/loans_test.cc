@@ -14,7 +14,7 @@ class LoansTest : public LeaseTest {
  protected:
   absl::Status LendTo(const Reservation& r, const std::string& link, const Interval& interval) {
     return Write([&](store::Transaction& tx) {
-      return Lend(tx, r.id, r.token, r.datasource, link, {interval});
+      return Lend(tx, r.id, r.token, r.datasource, {link, caller_.identity}, {interval});
     });
   }
   absl::Status ReturnFrom(const Reservation& r, const std::string& link) {
@@ -86,6 +86,18 @@ TEST_F(LoansTest, OnlyWhatIsHeldCanBeLentAndReturningNothingIsNoError) {
   EXPECT_EQ(Get(granted).state, State::kActive);
   clock_.Advance(absl::Minutes(10));
   EXPECT_EQ(ReasonOf(LendTo(granted, "backfills/b1", Hour(0))), "EXPIRED");
+}
+
+TEST_F(LoansTest, OnlyOnesOwnReservationToReplaceCanBeLent) {
+  ReserveRequest append = Request("a", {Hour(0)});
+  append.mode = Mode::kAppend;
+  EXPECT_EQ(ReasonOf(LendTo(Granted(append), "backfills/b1", Hour(0))), "LENT_APPEND");
+  const Reservation granted = Granted("a", {Hour(1)});
+  const audit::Caller own = caller_;
+  caller_.identity = "mallory";
+  EXPECT_EQ(ReasonOf(LendTo(granted, "backfills/b1", Hour(1))), "NOT_THE_HOLDER");
+  caller_ = own;
+  EXPECT_TRUE(LendTo(granted, "backfills/b1", Hour(1)).ok());
 }
 
 TEST_F(LoansTest, WhatIsTakenForABackfillSaysSo) {

@@ -1,6 +1,7 @@
 // The lease table of servers that share a database: what they decide at the same time, and
 // what the database itself refuses.
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <thread>
@@ -9,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "lib/time/reason.h"
 #include "tests/lib/lease/lease_fixture.h"
+#include "tests/lib/store/databases/losing_proxy.h"
 #include "tests/lib/store/databases/postgres_database.h"
 
 namespace interlock::lease {
@@ -139,6 +141,73 @@ TEST_F(PostgresLease, Case102ASessionThatBreaksLeavesNothingThatHoldsForEver) {
   EXPECT_EQ(ReasonOf(Reserve(*other_, Request("b", Hour(1))).status()), "HELD");
   clock_.Advance(absl::Minutes(10));
   EXPECT_TRUE(Reserve(*other_, Request("b", Hour(1))).ok());
+}
+
+// The server has committed the grant, and its answer to COMMIT never arrives.
+class LostCommit : public PostgresLease {
+ protected:
+  static constexpr char kCommit[] = "INSERT INTO store_replica";
+
+  std::unique_ptr<store::Store> OpenThroughProxy() {
+    auto options = database_.Options({audit::AuditSchema(), LeaseSchema()}, clock_);
+    options.connection_string = [this] { return absl::StatusOr<std::string>(proxy_.dsn()); };
+    auto store = store::OpenPostgres(std::move(options), clock_);
+    EXPECT_TRUE(store.ok()) << store.status();
+    return *std::move(store);
+  }
+  static ReserveRequest Named() {
+    ReserveRequest request = Request("a", Hour(1));
+    request.request_id = "a1";
+    request.ttl = absl::Hours(5);  // longer than anything here takes
+    return request;
+  }
+  void ExpectOneGrant() {
+    EXPECT_EQ(database_.Ask("SELECT COUNT(*) FROM lease_reservation"), "1");
+    EXPECT_EQ(database_.Ask("SELECT COUNT(*) FROM lease_interval WHERE live = 1"), "1");
+    EXPECT_EQ(database_.Ask("SELECT last_token FROM lease_datasource"), "1");
+    EXPECT_EQ(database_.Ask("SELECT COUNT(*) FROM audit_event WHERE method = 'ReserveInterval'"),
+              "1");
+  }
+
+  store::LosingProxy proxy_{database_.dsn()};
+  std::unique_ptr<store::Store> through_ = OpenThroughProxy();
+};
+
+TEST_F(LostCommit, PostgresHasItAndSoItIsFoundToBeDoneAndDoneOnce) {
+  proxy_.LoseReply(kCommit, "COMMIT");
+  const auto grant = Reserve(*through_, Named());
+  ASSERT_TRUE(grant.ok()) << grant.status();
+  EXPECT_EQ(proxy_.lost(), 1);
+  EXPECT_EQ(grant->reservation.token, 1);
+  ExpectOneGrant();
+  // The caller's own retry, here and at the other server, is the same grant.
+  EXPECT_EQ(Reserve(*through_, Named())->reservation.token, 1);
+  EXPECT_EQ(Reserve(*other_, Named())->reservation.token, 1);
+  ExpectOneGrant();
+}
+
+TEST_F(LostCommit, PostgresStaysAwayAndSoItIsUnknownUntilTheRetryFindsIt) {
+  proxy_.LoseReply(kCommit, "COMMIT", /*away=*/true);
+  absl::StatusOr<Grant> grant = absl::UnknownError("not run");
+  std::atomic<bool> answered{false};
+  std::thread caller([&] {
+    grant = Reserve(*through_, Named());
+    answered = true;
+  });
+  // It asks for as long as its own clock says.
+  while (!answered) {
+    if (proxy_.lost() > 0) clock_.Advance(absl::Seconds(1));
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  caller.join();
+  EXPECT_EQ(ReasonOf(grant.status()), "STORE_COMMIT_UNKNOWN") << grant.status();
+  // Nobody is told of a grant, and nobody else gets the time.
+  EXPECT_EQ(ReasonOf(Reserve(*other_, Request("b", Hour(1))).status()), "HELD");
+  proxy_.ComeBack();
+  const auto retried = Reserve(*through_, Named());
+  ASSERT_TRUE(retried.ok()) << retried.status();
+  EXPECT_EQ(retried->reservation.token, 1);
+  ExpectOneGrant();
 }
 
 // etcd: a leader that was deposed while it hung went on to end leases.
