@@ -19,6 +19,7 @@ PER_HOUR = 100
 # Every so manyth hour has a second, older version, long past its grace.
 DOUBLE_EVERY = 500
 HOUR = 3600
+SWEEP_SECONDS = 300
 BEGIN = 946684800  # 2000-01-01
 # As the guides do it.
 JQ = ("[.[] | {interval, version}] | unique | group_by(.interval) | "
@@ -141,7 +142,7 @@ class Sweeping(servers.Interlock):
     """interlockd that sweeps what the generator has."""
 
     def __init__(self, generator):
-              self.CONFIG = f"""
+        self.CONFIG = f"""
 listen {{{{ address: "127.0.0.1:0" admin_address: "127.0.0.1:0" }}}}
 store {{{{ sqlite {{{{ path: "{{folder}}/interlock.db" }}}} }}}}
 druid {{{{ access: OBSERVE coordinator_urls: "{generator.address}" broker_urls: "{generator.address}" }}}}
@@ -162,12 +163,17 @@ verification {{{{ sweep_interval {{{{ seconds: 3600 }}}} sweep_requests_per_seco
 
 
 def sweep(segments):
-    """Seconds and peak of one whole sweep."""
+    """Seconds, seconds of the server's CPU, and peak of one whole sweep."""
     generator = Generator(segments)
     server = Sweeping(generator)
     try:
-        servers.wait_for("the sweep", lambda: server.doubled() == segments.doubled, server.process)
-        return generator.ended - generator.begun, server.peak_mb()
+        # The first sweep of a datasource begins within half a minute.
+        give_up = time.monotonic() + SWEEP_SECONDS
+        while server.doubled() != segments.doubled:
+            if server.process.poll() is not None or time.monotonic() > give_up:
+                raise servers.Failed(f"no sweep found {segments.doubled} intervals in {SWEEP_SECONDS} s")
+            time.sleep(0.2)
+        return generator.ended - generator.begun, server.cpu_seconds(), server.peak_mb()
     finally:
         servers.terminate(server.process)
         server.folder.remove()
@@ -182,16 +188,19 @@ def jq(segments):
     return time.monotonic() - begun
 
 
-@benchmark("verify_sweep_1m", "verify_sweep_1m_peak", "verify_sweep_100k_peak", "verify_sweep_growth",
+@benchmark("verify_sweep_1m", "verify_sweep_1m_cpu", "verify_sweep_1m_peak", "verify_sweep_100k_peak", "verify_sweep_growth",
            "verify_sweep_linear", "verify_beside_jq")
 def verify_sweep(wanted):
     """From the list of ids to the last page judged; the answer must be jq's."""
     folder = servers.Folder("verify")
     try:
-        few_seconds, few_peak = sweep(Segments(folder.path, FEW))
+        few_seconds, _, few_peak = sweep(Segments(folder.path, FEW))
         segments = Segments(folder.path, MANY)
-        seconds, peak = sweep(segments)
-        rows = [at_most("verify_sweep_1m", seconds, "s", 2), at_most("verify_sweep_1m_peak", peak, "MB", 64),
+        seconds, cpu, peak = sweep(segments)
+        rows = [at_most("verify_sweep_1m", seconds, "s", 2),
+                # Of the whole server, its start included: what a machine that is shared leaves as it is.
+                at_most("verify_sweep_1m_cpu", cpu, "s of a core", None),
+                at_most("verify_sweep_1m_peak", peak, "MB", 64),
                 at_most("verify_sweep_100k_peak", few_peak, "MB", 64),
                 at_most("verify_sweep_growth", peak / few_peak, "x 100k's peak", 1.25),
                 at_most("verify_sweep_linear", seconds / few_seconds, "x 100k's time", 12)]
