@@ -59,7 +59,7 @@ class Expectations(EndToEnd):
         self.assertEqual((code, reply["verdict"]), (1, "DUPLICATE_ROWS"))
         self.assertIn("3 times as many", error)
         code, text, _ = self.verify("--expect-rows", 22, "--count-metric", "events",
-                                    json_output=False)
+                                    "-o", "table", json_output=False)
         self.assertIn("MISSING_ROWS: 3 of 3 partition(s) good by themselves, and not together, "
                       "at level SERVED", text)
 
