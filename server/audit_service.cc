@@ -55,13 +55,14 @@ absl::Status AuditService::List(const v1::ListAuditEventsRequest& request,
 grpc::ServerUnaryReactor* AuditService::ListAuditEvents(grpc::CallbackServerContext* context,
                                                         const v1::ListAuditEventsRequest* request,
                                                         v1::ListAuditEventsResponse* response) {
-  return Unary(context, executor_, [this, request, response] { return List(*request, *response); });
+  return Unary(context, request, executor_,
+               [this, request, response] { return List(*request, *response); });
 }
 
 grpc::ServerUnaryReactor* AuditService::VerifyAudit(grpc::CallbackServerContext* context,
                                                     const v1::VerifyAuditRequest* request,
                                                     v1::VerifyAuditResponse* response) {
-  return Unary(context, executor_, [this, request, response]() -> absl::Status {
+  return Unary(context, request, executor_, [this, request, response]() -> absl::Status {
     if (request->from_sequence() < 0 || request->to_sequence() < 0) {
       return InvalidField(request->from_sequence() < 0 ? "/from_sequence" : "/to_sequence",
                           "is below 0", "a sequence, or 0 for all");

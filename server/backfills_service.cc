@@ -120,19 +120,21 @@ absl::Status BackfillsService::After(const absl::StatusOr<backfill::Backfill>& c
 grpc::ServerUnaryReactor* BackfillsService::GetBackfill(grpc::CallbackServerContext* context,
                                                         const v1::GetBackfillRequest* request,
                                                         v1::GetBackfillResponse* response) {
-  return Unary(context, executor_, [this, request, response] { return Get(*request, *response); });
+  return Unary(context, request, executor_,
+               [this, request, response] { return Get(*request, *response); });
 }
 
 grpc::ServerUnaryReactor* BackfillsService::ListBackfills(grpc::CallbackServerContext* context,
                                                           const v1::ListBackfillsRequest* request,
                                                           v1::ListBackfillsResponse* response) {
-  return Unary(context, executor_, [this, request, response] { return List(*request, *response); });
+  return Unary(context, request, executor_,
+               [this, request, response] { return List(*request, *response); });
 }
 
 grpc::ServerUnaryReactor* BackfillsService::PauseBackfill(grpc::CallbackServerContext* context,
                                                           const v1::PauseBackfillRequest* request,
                                                           v1::PauseBackfillResponse* response) {
-  return Unary(context, executor_, [this, context, request, response] {
+  return Unary(context, request, executor_, [this, context, request, response] {
     return After(backfills_.Pause(request->backfill_id(),
                                   CallerOf(*context, request->request_id(), request->reason())),
                  response->mutable_backfill());
@@ -142,7 +144,7 @@ grpc::ServerUnaryReactor* BackfillsService::PauseBackfill(grpc::CallbackServerCo
 grpc::ServerUnaryReactor* BackfillsService::ResumeBackfill(grpc::CallbackServerContext* context,
                                                            const v1::ResumeBackfillRequest* request,
                                                            v1::ResumeBackfillResponse* response) {
-  return Unary(context, executor_, [this, context, request, response] {
+  return Unary(context, request, executor_, [this, context, request, response] {
     return After(backfills_.Resume(request->backfill_id(),
                                    CallerOf(*context, request->request_id(), request->reason())),
                  response->mutable_backfill());
@@ -152,7 +154,7 @@ grpc::ServerUnaryReactor* BackfillsService::ResumeBackfill(grpc::CallbackServerC
 grpc::ServerUnaryReactor* BackfillsService::CancelBackfill(grpc::CallbackServerContext* context,
                                                            const v1::CancelBackfillRequest* request,
                                                            v1::CancelBackfillResponse* response) {
-  return Unary(context, executor_, [this, context, request, response] {
+  return Unary(context, request, executor_, [this, context, request, response] {
     return After(backfills_.Cancel(request->backfill_id(),
                                    CallerOf(*context, request->request_id(), request->reason())),
                  response->mutable_backfill());
@@ -162,7 +164,7 @@ grpc::ServerUnaryReactor* BackfillsService::CancelBackfill(grpc::CallbackServerC
 grpc::ServerUnaryReactor* BackfillsService::RetryBackfill(grpc::CallbackServerContext* context,
                                                           const v1::RetryBackfillRequest* request,
                                                           v1::RetryBackfillResponse* response) {
-  return Unary(context, executor_, [this, context, request, response]() -> absl::Status {
+  return Unary(context, request, executor_, [this, context, request, response]() -> absl::Status {
     auto states = StatesOf(request->states());
     if (!states.ok()) return states.status();
     auto read = FromProto(request->partitions(), "partitions", true);
@@ -178,7 +180,7 @@ grpc::ServerUnaryReactor* BackfillsService::RetryBackfill(grpc::CallbackServerCo
 grpc::ServerUnaryReactor* BackfillsService::RollbackBackfill(
     grpc::CallbackServerContext* context, const v1::RollbackBackfillRequest* request,
     v1::RollbackBackfillResponse* response) {
-  return Unary(context, executor_, [this, context, request, response]() -> absl::Status {
+  return Unary(context, request, executor_, [this, context, request, response]() -> absl::Status {
     auto read = FromProto(request->partitions(), "partitions", true);
     if (!read.ok()) return read.status();
     auto reply = backfills_.Rollback(
@@ -194,7 +196,7 @@ grpc::ServerUnaryReactor* BackfillsService::RollbackBackfill(
 grpc::ServerUnaryReactor* BackfillsService::AcceptPartitions(
     grpc::CallbackServerContext* context, const v1::AcceptPartitionsRequest* request,
     v1::AcceptPartitionsResponse* response) {
-  return Unary(context, executor_, [this, context, request, response]() -> absl::Status {
+  return Unary(context, request, executor_, [this, context, request, response]() -> absl::Status {
     auto read = FromProto(request->partitions(), "partitions");
     if (!read.ok()) return read.status();
     auto status =
@@ -216,7 +218,7 @@ grpc::ServerUnaryReactor* BackfillsService::AcceptPartitions(
 grpc::ServerUnaryReactor* BackfillsService::AbandonAttempt(grpc::CallbackServerContext* context,
                                                            const v1::AbandonAttemptRequest* request,
                                                            v1::AbandonAttemptResponse* response) {
-  return Unary(context, executor_, [this, context, request, response] {
+  return Unary(context, request, executor_, [this, context, request, response] {
     return After(backfills_.Abandon(request->backfill_id(), request->task_id(),
                                     CallerOf(*context, request->request_id(), request->reason())),
                  response->mutable_backfill());

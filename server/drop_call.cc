@@ -32,7 +32,7 @@ drop::DropRequest RequestOf(const v1::DropAndKillRequest& request, ReadIntervals
 grpc::ServerUnaryReactor* DropCall::Call(grpc::CallbackServerContext* context,
                                          const v1::DropAndKillRequest* request,
                                          v1::DropAndKillResponse* response) {
-  return Unary(context, executor_,
+  return Unary(context, request, executor_,
                [this, context, request, response] { return Drop(*context, *request, *response); });
 }
 

@@ -32,9 +32,10 @@ absl::StatusOr<drop::Filter> FilterOf(const v1::ListDropsRequest& request) {
 
 template <class Response>
 grpc::ServerUnaryReactor* DropsService::Change(grpc::CallbackServerContext* context,
+                                               const google::protobuf::Message* request,
                                                Response* response,
                                                std::function<absl::StatusOr<drop::Drop>()> change) {
-  return Unary(context, executor_, [response, change = std::move(change)] {
+  return Unary(context, request, executor_, [response, change = std::move(change)] {
     auto drop = change();
     if (drop.ok()) ToProto(*drop, response->mutable_drop());
     return drop.status();
@@ -44,7 +45,7 @@ grpc::ServerUnaryReactor* DropsService::Change(grpc::CallbackServerContext* cont
 grpc::ServerUnaryReactor* DropsService::GetDrop(grpc::CallbackServerContext* context,
                                                 const v1::GetDropRequest* request,
                                                 v1::GetDropResponse* response) {
-  return Unary(context, executor_, [this, request, response] {
+  return Unary(context, request, executor_, [this, request, response] {
     auto detail = drops_.GetDetail(request->drop_id());
     if (detail.ok()) ToProto(*detail, response->mutable_drop());
     return detail.status();
@@ -54,7 +55,7 @@ grpc::ServerUnaryReactor* DropsService::GetDrop(grpc::CallbackServerContext* con
 grpc::ServerUnaryReactor* DropsService::ListDrops(grpc::CallbackServerContext* context,
                                                   const v1::ListDropsRequest* request,
                                                   v1::ListDropsResponse* response) {
-  return Unary(context, executor_, [this, request, response]() -> absl::Status {
+  return Unary(context, request, executor_, [this, request, response]() -> absl::Status {
     auto filter = FilterOf(*request);
     if (!filter.ok()) return filter.status();
     auto page = drops_.List(*filter, request->page_size(), request->page_token());
@@ -85,7 +86,7 @@ grpc::ServerWriteReactor<v1::GetManifestResponse>* DropsService::GetManifest(
 grpc::ServerUnaryReactor* DropsService::ApproveKill(grpc::CallbackServerContext* context,
                                                     const v1::ApproveKillRequest* request,
                                                     v1::ApproveKillResponse* response) {
-  return Change(context, response, [this, context, request] {
+  return Change(context, request, response, [this, context, request] {
     return drops_.Approve(request->drop_id(), request->manifest_digest(), request->accept_clock(),
                           CallerOf(*context, request->request_id(), request->reason()));
   });
@@ -94,7 +95,7 @@ grpc::ServerUnaryReactor* DropsService::ApproveKill(grpc::CallbackServerContext*
 grpc::ServerUnaryReactor* DropsService::ExtendWindow(grpc::CallbackServerContext* context,
                                                      const v1::ExtendWindowRequest* request,
                                                      v1::ExtendWindowResponse* response) {
-  return Change(context, response, [this, context, request] {
+  return Change(context, request, response, [this, context, request] {
     return drops_.Extend(request->drop_id(), FromProto(request->extend_by()),
                          CallerOf(*context, request->request_id(), request->reason()));
   });
@@ -103,7 +104,7 @@ grpc::ServerUnaryReactor* DropsService::ExtendWindow(grpc::CallbackServerContext
 grpc::ServerUnaryReactor* DropsService::RestoreDrop(grpc::CallbackServerContext* context,
                                                     const v1::RestoreDropRequest* request,
                                                     v1::RestoreDropResponse* response) {
-  return Change(context, response, [this, context, request] {
+  return Change(context, request, response, [this, context, request] {
     if (request->validate_only()) return drops_.CheckRestore(request->drop_id());
     return drops_.Restore(request->drop_id(),
                           CallerOf(*context, request->request_id(), request->reason()));
@@ -113,7 +114,7 @@ grpc::ServerUnaryReactor* DropsService::RestoreDrop(grpc::CallbackServerContext*
 grpc::ServerUnaryReactor* DropsService::CancelDrop(grpc::CallbackServerContext* context,
                                                    const v1::CancelDropRequest* request,
                                                    v1::CancelDropResponse* response) {
-  return Change(context, response, [this, context, request] {
+  return Change(context, request, response, [this, context, request] {
     return drops_.Cancel(request->drop_id(),
                          CallerOf(*context, request->request_id(), request->reason()));
   });

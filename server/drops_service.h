@@ -47,7 +47,8 @@ class DropsService final : public v1::Drops::CallbackService {
  private:
   // The shape of a call that changes one drop and answers with it.
   template <class Response>
-  grpc::ServerUnaryReactor* Change(grpc::CallbackServerContext* context, Response* response,
+  grpc::ServerUnaryReactor* Change(grpc::CallbackServerContext* context,
+                                   const google::protobuf::Message* request, Response* response,
                                    std::function<absl::StatusOr<drop::Drop>()> change);
 
   drop::Drops& drops_;

@@ -86,7 +86,7 @@ void TellTask(const druid::TaskStatus& task, v1::ExplainIntervalResponse& respon
 grpc::ServerUnaryReactor* ExplainCall::Call(grpc::CallbackServerContext* context,
                                             const v1::ExplainIntervalRequest* request,
                                             v1::ExplainIntervalResponse* response) {
-  return Unary(context, world_.executor,
+  return Unary(context, request, world_.executor,
                [this, request, response] { return Explain(*request, *response); });
 }
 

@@ -39,7 +39,7 @@ absl::Status AddStreams(store::Transaction& tx, const sweep::Filter& filter,
 grpc::ServerUnaryReactor* FindingsService::ListFindings(grpc::CallbackServerContext* context,
                                                         const v1::ListFindingsRequest* request,
                                                         v1::ListFindingsResponse* response) {
-  return Unary(context, executor_, [this, request, response]() -> absl::Status {
+  return Unary(context, request, executor_, [this, request, response]() -> absl::Status {
     const auto filter = FromProto(*request);
     if (!filter.ok()) return filter.status();
     const int size =

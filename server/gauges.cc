@@ -89,6 +89,11 @@ absl::Status Gauges::ReadStore(store::Transaction& tx) {
     refill.Set(metrics_.reservations,
                {{"datasource", c.datasource}, {"mode", c.mode}, {"state", c.state}}, c.count);
   }
+  auto near_expiry = lease::CountNearExpiry(tx);
+  if (!near_expiry.ok()) return near_expiry.status();
+  for (const auto& c : *near_expiry) {
+    refill.Set(metrics_.lease_near_expiry, {{"datasource", c.datasource}}, c.count);
+  }
   for (const auto& c : *partitions) {
     refill.Set(metrics_.backfill_partitions, {{"datasource", c.datasource}, {"state", c.state}},
                c.count);

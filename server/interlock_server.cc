@@ -43,6 +43,7 @@
 #include "server/jobs_service.h"
 #include "server/lease_housekeeper.h"
 #include "server/lease_options.h"
+#include "server/lease_settings.h"
 #include "server/log.h"
 #include "server/metrics.h"
 #include "server/presence.h"
@@ -78,7 +79,7 @@ std::string WithPort(const std::string& address, int port) {
 class InterlockServer::Parts {
  public:
   Parts(config::v1::ServerConfig config, const Clock& clock)
-      : config_(std::move(config)), clock_(clock) {}
+      : config_(std::move(config)), clock_(clock), lease_settings_(config_) {}
 
   absl::Status Start() {
     if (auto status = OpenStore(); !status.ok()) return status;
@@ -98,6 +99,13 @@ class InterlockServer::Parts {
     lease_housekeeper_->Stop();
     presence_.reset();
     jumps_.TellTo(nullptr);  // the executor goes before the store does
+  }
+
+  std::vector<std::string> Reload(const config::v1::ServerConfig& config) {
+    config::v1::ServerConfig taken = config_;
+    TakeLeaseSettings(config, taken);
+    lease_settings_.Take(taken);
+    return Differences(config, taken);
   }
 
   std::string address() const { return WithPort(config_.listen().address(), grpc_->port()); }
@@ -248,16 +256,14 @@ class InterlockServer::Parts {
   }
 
   absl::Status Listen() {
-    const lease::Limits limits = LeaseLimits(config_);
-    const absl::Duration ttl = FromProto(config_.limits().default_ttl());
     waiting_line_ = std::make_unique<WaitingLine>(*store_);
     reservation_watcher_ = std::make_unique<ReservationWatcher>(*store_);
     lease_housekeeper_ = std::make_unique<LeaseHousekeeper>(
         *store_, LeaseHousekeeper::Kept{FromProto(config_.retention().events()),
                                         FromProto(config_.retention().reservations()),
-                                        limits.request_id_kept});
+                                        FromProto(config_.retention().request_ids())});
     reserve_ =
-        std::make_unique<ReserveIntervalCall>(*store_, metrics_, *waiting_line_, limits, ttl);
+        std::make_unique<ReserveIntervalCall>(*store_, metrics_, *waiting_line_, lease_settings_);
     const VerifySettings verify{FromProto(config_.verification().grace()),
                                 config_.limits().max_partitions_per_call()};
     verify_ = std::make_unique<VerifyCall>(
@@ -273,16 +279,17 @@ class InterlockServer::Parts {
     coordinator_service_ =
         std::make_unique<IngestionCoordinatorService>(*reserve_, *submit_, *verify_, *drop_call_);
     reservations_service_ =
-        std::make_unique<ReservationsService>(*store_, limits, *reservation_watcher_);
+        std::make_unique<ReservationsService>(*store_, lease_settings_, *reservation_watcher_);
     gauges_ = std::make_unique<Gauges>(*store_, druid_.cluster(), executor_, metrics_);
     doctor_ = std::make_unique<Doctor>(druid_.cluster(), clock_, druid_.access());
-    server_service_ = std::make_unique<ServerService>(config_, *store_, druid_.cluster(), *doctor_,
-                                                      executor_, [this] { return Ready(); });
+    server_service_ =
+        std::make_unique<ServerService>(config_, lease_settings_, *store_, druid_.cluster(),
+                                        *doctor_, executor_, [this] { return Ready(); });
     audit_service_ = std::make_unique<AuditService>(*store_, executor_);
     explain_ = std::make_unique<ExplainCall>(
         ExplainCall::World{*store_, druid_.cluster(), *backfills_, *drops_, *seals_,
                            streaming_->streams(), executor_},
-        verify, limits);
+        verify, LeaseLimits(config_));
     findings_service_ = std::make_unique<FindingsService>(*store_, *explain_, executor_);
     std::vector<grpc::Service*> services = {findings_service_.get()};
     services.push_back(audit_service_.get());
@@ -322,8 +329,9 @@ class InterlockServer::Parts {
     metrics_.store_batch_size.Observe(static_cast<double>(report.size));
   }
 
-  const config::v1::ServerConfig config_;
+  const config::v1::ServerConfig config_;  // as it was at the start
   const Clock& clock_;
+  LeaseSettings lease_settings_;
   Metrics metrics_;
   std::atomic<bool> draining_{false};
   ClockJumps jumps_;  // of the store's, which tells them from its own thread
@@ -384,6 +392,9 @@ absl::StatusOr<std::unique_ptr<InterlockServer>> InterlockServer::Start(
 InterlockServer::InterlockServer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 InterlockServer::~InterlockServer() = default;
 void InterlockServer::Drain() { parts_->Drain(); }
+std::vector<std::string> InterlockServer::Reload(const config::v1::ServerConfig& config) {
+  return parts_->Reload(config);
+}
 std::string InterlockServer::address() const { return parts_->address(); }
 std::string InterlockServer::admin_address() const { return parts_->admin_address(); }
 

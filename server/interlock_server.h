@@ -1,11 +1,12 @@
 // interlockd, all of it, as one object: the store, the Druid adapter, the workers, the
 // gRPC services and the admin port, made in that order and ended in the other.
 //
-// Threads: Start and Drain from one.
+// Threads: Start, Reload and Drain from one.
 #pragma once
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "interlock/config/v1/config.pb.h"
@@ -24,6 +25,10 @@ class InterlockServer {
   // Takes no new calls, lets those under way end (at most drain_timeout), stops the
   // workers between two steps. What is not done goes on at the next start.
   void Drain();
+
+  // Takes over what can change while it runs, as config.proto says of each field. Gives the
+  // fields that differ from what is in force and wait for a restart: "limits.max_spec_bytes".
+  std::vector<std::string> Reload(const config::v1::ServerConfig& config);
 
   // As bound: for port 0 the one that was taken.
   std::string address() const;

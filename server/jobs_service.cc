@@ -33,14 +33,14 @@ absl::Status JobsService::Put(const grpc::CallbackServerContext& context,
 grpc::ServerUnaryReactor* JobsService::PutJob(grpc::CallbackServerContext* context,
                                               const v1::PutJobRequest* request,
                                               v1::PutJobResponse* response) {
-  return Unary(context, executor_,
+  return Unary(context, request, executor_,
                [this, context, request, response] { return Put(*context, *request, *response); });
 }
 
 grpc::ServerUnaryReactor* JobsService::GetJob(grpc::CallbackServerContext* context,
                                               const v1::GetJobRequest* request,
                                               v1::GetJobResponse* response) {
-  return Unary(context, executor_, [this, request, response]() -> absl::Status {
+  return Unary(context, request, executor_, [this, request, response]() -> absl::Status {
     auto name = backfill::ParseJobName(request->name());
     if (!name.ok()) return name.status();
     if (request->version() > 0) name->version = request->version();
@@ -55,7 +55,7 @@ grpc::ServerUnaryReactor* JobsService::GetJob(grpc::CallbackServerContext* conte
 grpc::ServerUnaryReactor* JobsService::ListJobs(grpc::CallbackServerContext* context,
                                                 const v1::ListJobsRequest* request,
                                                 v1::ListJobsResponse* response) {
-  return Unary(context, executor_, [this, request, response]() -> absl::Status {
+  return Unary(context, request, executor_, [this, request, response]() -> absl::Status {
     auto page = jobs_.ListJobs(request->datasource(), request->all_versions(), request->page_size(),
                                request->page_token());
     if (!page.ok()) return page.status();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "lib/time/clock.h"
 #include "server/command_line.h"
 #include "server/config.h"
@@ -30,6 +31,11 @@ int Fail(const absl::Status& status, int code) {
   return code;
 }
 
+// What cannot be made of a sound machine's configuration is the configuration's fault.
+int CodeOf(const absl::Status& status) {
+  return absl::IsInvalidArgument(status) ? kBadUsage : kFailed;
+}
+
 absl::StatusOr<config::v1::ServerConfig> Configuration(const CommandLine& line) {
   if (!line.dev) return LoadConfig(line.config);
   mkdir(line.dev_dir.c_str(), 0750);  // an error shows when the store is opened in it
@@ -45,7 +51,7 @@ void ApplyLog(const config::v1::Log& log) {
 }
 
 // SIGHUP: what can change without a restart is taken over, the rest is said.
-void Reload(const CommandLine& line) {
+void Reload(const CommandLine& line, InterlockServer& server) {
   if (line.dev) return;
   const auto config = LoadConfig(line.config);
   if (!config.ok()) {
@@ -53,7 +59,11 @@ void Reload(const CommandLine& line) {
                {{"error", std::string(config.status().message())}});
   }
   ApplyLog(config->log());
-  Log(LogLevel::kInfo, "configuration read again: log settings taken over, the rest at a restart");
+  const std::vector<std::string> waiting = server.Reload(*config);
+  LogFields fields;
+  if (!waiting.empty()) fields.emplace_back("at_a_restart", absl::StrJoin(waiting, ", "));
+  Log(LogLevel::kInfo, "configuration read again: the log's and the leases' settings are in force",
+      fields);
 }
 
 sigset_t Signals() {
@@ -70,13 +80,13 @@ int Serve(const CommandLine& line, const config::v1::ServerConfig& config) {
   std::signal(SIGPIPE, SIG_IGN);
   const SystemClock clock;
   auto server = InterlockServer::Start(config, clock);
-  if (!server.ok()) return Fail(server.status(), kFailed);
+  if (!server.ok()) return Fail(server.status(), CodeOf(server.status()));
   Log(LogLevel::kInfo, "serving",
       {{"address", (*server)->address()},
        {"admin", (*server)->admin_address()},
        {"version", kVersion}});
   int signal = 0;
-  while (sigwait(&signals, &signal) == 0 && signal == SIGHUP) Reload(line);
+  while (sigwait(&signals, &signal) == 0 && signal == SIGHUP) Reload(line, **server);
   Log(LogLevel::kInfo, "draining", {{"signal", std::to_string(signal)}});
   (*server)->Drain();
   Log(LogLevel::kInfo, "drained");
@@ -102,7 +112,7 @@ int Run(const CommandLine& line) {
   if (line.task == Task::kServe) return Serve(line, *config);
   if (line.task == Task::kMigrate) done = MigrateStore(*config, clock);
   if (line.task == Task::kBackup) done = BackupStore(*config, line.backup_to);
-  return done.ok() ? 0 : Fail(done, kFailed);
+  return done.ok() ? 0 : Fail(done, CodeOf(done));
 }
 
 int Main(int argc, char* const argv[]) {

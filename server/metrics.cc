@@ -58,6 +58,8 @@ Metrics::Metrics(std::shared_ptr<prometheus::Registry> registry)
       foreign_drops(CounterFamily(*registry, "foreign_drops_total",
                                   "Drops that somebody else interfered with")),
       reservations(GaugeFamily(*registry, "reservations", "Reservations that block others")),
+      lease_near_expiry(GaugeFamily(*registry, "lease_near_expiry",
+                                    "Leases of which less than a quarter is left, unrenewed")),
       backfill_partitions(
           GaugeFamily(*registry, "backfill_partitions", "Partitions of backfills by state")),
       drops(GaugeFamily(*registry, "drops", "Drops by state")),

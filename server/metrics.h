@@ -31,6 +31,7 @@ class Metrics {
   prometheus::Family<prometheus::Counter>& foreign_writes;           // datasource
   prometheus::Family<prometheus::Counter>& foreign_drops;            // datasource
   prometheus::Family<prometheus::Gauge>& reservations;               // datasource, mode, state
+  prometheus::Family<prometheus::Gauge>& lease_near_expiry;          // datasource
   prometheus::Family<prometheus::Gauge>& backfill_partitions;        // datasource, state
   prometheus::Family<prometheus::Gauge>& drops;                      // datasource, state
   prometheus::Family<prometheus::Counter>& kill_failures;            // datasource, reason

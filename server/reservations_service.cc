@@ -11,7 +11,9 @@
 #include "server/caller.h"
 #include "server/conversions/reservation.h"
 #include "server/conversions/time.h"
+#include "server/list_writer.h"
 #include "server/status_conversion.h"
+#include "server/unary.h"
 
 namespace interlock::server {
 namespace {
@@ -88,17 +90,19 @@ absl::Status AddPage(store::Transaction& tx, const v1::ListReservationsRequest& 
 
 }  // namespace
 
-ReservationsService::ReservationsService(store::Store& store, lease::Limits limits,
+ReservationsService::ReservationsService(store::Store& store, const LeaseSettings& settings,
                                          ReservationWatcher& watcher)
-    : store_(store), limits_(std::move(limits)), watcher_(watcher) {}
+    : store_(store), settings_(settings), watcher_(watcher) {}
 
 grpc::ServerUnaryReactor* ReservationsService::RenewReservation(
     grpc::CallbackServerContext* context, const v1::RenewReservationRequest* request,
     v1::RenewReservationResponse* response) {
   auto* reactor = context->DefaultReactor();
+  if (!Bounded(*request, reactor)) return reactor;
   lease::RenewAsync(store_, request->reservation_id(), request->fencing_token(),
                     request->has_ttl() ? std::optional(FromProto(request->ttl())) : std::nullopt,
-                    CallerOf(*context, "", ""), limits_, Answer(reactor, store_, response));
+                    CallerOf(*context, "", ""), settings_.now()->limits,
+                    Answer(reactor, store_, response), &lock_names_);
   return reactor;
 }
 
@@ -106,6 +110,7 @@ grpc::ServerUnaryReactor* ReservationsService::ReleaseReservation(
     grpc::CallbackServerContext* context, const v1::ReleaseReservationRequest* request,
     v1::ReleaseReservationResponse* response) {
   auto* reactor = context->DefaultReactor();
+  if (!Bounded(*request, reactor)) return reactor;
   auto part = FromProto(request->intervals(), "intervals", /*optional=*/true);
   if (!part.ok()) {
     reactor->Finish(ToGrpc(part.status()));
@@ -113,7 +118,7 @@ grpc::ServerUnaryReactor* ReservationsService::ReleaseReservation(
   }
   lease::ReleaseAsync(store_, request->reservation_id(), request->fencing_token(),
                       std::move(part->intervals), CallerOf(*context, "", ""),
-                      Answer(reactor, store_, response));
+                      Answer(reactor, store_, response), &lock_names_);
   return reactor;
 }
 
@@ -121,6 +126,7 @@ grpc::ServerUnaryReactor* ReservationsService::GetReservation(
     grpc::CallbackServerContext* context, const v1::GetReservationRequest* request,
     v1::GetReservationResponse* response) {
   auto* reactor = context->DefaultReactor();
+  if (!Bounded(*request, reactor)) return reactor;
   reactor->Finish(ToGrpc(store_.Read([&](store::Transaction& tx) {
     auto reservation = lease::Get(tx, request->reservation_id());
     if (!reservation.ok()) return reservation.status();
@@ -134,6 +140,7 @@ grpc::ServerUnaryReactor* ReservationsService::ListReservations(
     grpc::CallbackServerContext* context, const v1::ListReservationsRequest* request,
     v1::ListReservationsResponse* response) {
   auto* reactor = context->DefaultReactor();
+  if (!Bounded(*request, reactor)) return reactor;
   auto filter = FilterOf(*request);
   if (!filter.ok()) {
     reactor->Finish(ToGrpc(filter.status()));
@@ -148,7 +155,7 @@ grpc::ServerUnaryReactor* ReservationsService::ListReservations(
       if (!status.ok()) return status;
     }
     if (request->page_token().empty()) {
-      auto status = AddOthers(tx, *filter, limits_, response);
+      auto status = AddOthers(tx, *filter, settings_.now()->limits, response);
       if (!status.ok()) return status;
     }
     return AddPage(tx, *request, *filter, size, response);
@@ -158,16 +165,19 @@ grpc::ServerUnaryReactor* ReservationsService::ListReservations(
 
 grpc::ServerWriteReactor<v1::WatchReservationsResponse>* ReservationsService::WatchReservations(
     grpc::CallbackServerContext*, const v1::WatchReservationsRequest* request) {
-  return watcher_.Watch(*request);
+  const absl::Status bounded = CheckBounds(*request);
+  if (bounded.ok()) return watcher_.Watch(*request);
+  return new ListWriter<v1::WatchReservationsResponse>({}, ToGrpc(bounded));
 }
 
 grpc::ServerUnaryReactor* ReservationsService::ForceReleaseReservation(
     grpc::CallbackServerContext* context, const v1::ForceReleaseReservationRequest* request,
     v1::ForceReleaseReservationResponse* response) {
   auto* reactor = context->DefaultReactor();
+  if (!Bounded(*request, reactor)) return reactor;
   lease::ForceReleaseAsync(store_, request->reservation_id(),
                            CallerOf(*context, request->request_id(), request->reason()),
-                           Answer(reactor, store_, response));
+                           Answer(reactor, store_, response), &lock_names_);
   return reactor;
 }
 

@@ -2,16 +2,19 @@
 #pragma once
 
 #include "interlock/v1/reservations.grpc.pb.h"
+#include "lib/lease/lock_names.h"
 #include "lib/lease/reservations.h"
 #include "lib/store/store.h"
+#include "server/lease_settings.h"
 #include "server/reservation_watch.h"
 
 namespace interlock::server {
 
 class ReservationsService final : public v1::Reservations::CallbackService {
  public:
-  // Both must outlive the service.
-  ReservationsService(store::Store& store, lease::Limits limits, ReservationWatcher& watcher);
+  // All must outlive the service.
+  ReservationsService(store::Store& store, const LeaseSettings& settings,
+                      ReservationWatcher& watcher);
 
   grpc::ServerUnaryReactor* RenewReservation(grpc::CallbackServerContext* context,
                                              const v1::RenewReservationRequest* request,
@@ -33,7 +36,8 @@ class ReservationsService final : public v1::Reservations::CallbackService {
 
  private:
   store::Store& store_;
-  const lease::Limits limits_;
+  const LeaseSettings& settings_;
+  lease::LockNames lock_names_;
   ReservationWatcher& watcher_;
 };
 

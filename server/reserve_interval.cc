@@ -8,6 +8,7 @@
 #include "server/caller.h"
 #include "server/conversions/reservation.h"
 #include "server/conversions/time.h"
+#include "server/field_bounds.h"
 #include "server/status_conversion.h"
 
 namespace interlock::server {
@@ -39,12 +40,11 @@ absl::Status Misaligned(const Granularity& calendar, const Interval& asked, cons
 }  // namespace
 
 ReserveIntervalCall::ReserveIntervalCall(store::Store& store, Metrics& metrics, WaitingLine& line,
-                                         lease::Limits limits, absl::Duration default_ttl)
+                                         const LeaseSettings& settings)
     : store_(store),
       metrics_(metrics),
       line_(line),
-      limits_(std::move(limits)),
-      default_ttl_(default_ttl),
+      settings_(settings),
       granted_(metrics.reservation_requests.Add({{"result", "granted"}})) {}
 
 void ReserveIntervalCall::Count(const absl::Status& status) {
@@ -55,6 +55,7 @@ void ReserveIntervalCall::Count(const absl::Status& status) {
 absl::StatusOr<lease::ReserveRequest> ReserveIntervalCall::Validate(
     const grpc::CallbackServerContext& context, const v1::ReserveIntervalRequest& request,
     v1::ReserveIntervalResponse& response) const {
+  if (absl::Status status = CheckBounds(request); !status.ok()) return status;
   const absl::Duration wait = FromProto(request.wait());
   if (wait < absl::ZeroDuration()) {
     return InvalidField("/wait", "it is below zero", "leave it out, or give a time to wait");
@@ -66,7 +67,7 @@ absl::StatusOr<lease::ReserveRequest> ReserveIntervalCall::Validate(
   reserve.intervals = read->intervals;
   reserve.mode =
       request.mode() == v1::Reservation::APPEND ? lease::Mode::kAppend : lease::Mode::kReplace;
-  reserve.ttl = request.has_ttl() ? FromProto(request.ttl()) : default_ttl_;
+  reserve.ttl = request.has_ttl() ? FromProto(request.ttl()) : settings_.now()->default_ttl;
   reserve.holder = HolderOf(IdentityOf(context), request.holder());
   reserve.purpose = request.purpose();
   reserve.request_id = request.request_id();
@@ -111,13 +112,13 @@ grpc::ServerUnaryReactor* ReserveIntervalCall::Call(grpc::CallbackServerContext*
   }
   audit::Caller caller = CallerOf(*context, request->request_id(), request->reason());
   if (reserve->wait > absl::ZeroDuration()) {
-    return line_.Serve(*std::move(reserve), std::move(caller), limits_,
+    return line_.Serve(*std::move(reserve), std::move(caller), settings_.now()->limits,
                        [this, response, begun](const absl::StatusOr<lease::Grant>& grant) {
                          Tell(grant, begun, response);
                        });
   }
   auto* reactor = context->DefaultReactor();
-  lease::ReserveAsync(store_, *std::move(reserve), std::move(caller), limits_,
+  lease::ReserveAsync(store_, *std::move(reserve), std::move(caller), settings_.now()->limits,
                       [this, reactor, response, begun](const absl::StatusOr<lease::Grant>& grant) {
                         Tell(grant, begun, response);
                         reactor->Finish(ToGrpc(grant.status()));
@@ -143,7 +144,7 @@ void ReserveIntervalCall::Plan(const lease::ReserveRequest& request,
                                grpc::ServerUnaryReactor* reactor,
                                v1::ReserveIntervalResponse* response) {
   reactor->Finish(ToGrpc(store_.Read([&](store::Transaction& tx) {
-    auto planned = lease::Plan(tx, request, limits_);
+    auto planned = lease::Plan(tx, request, settings_.now()->limits);
     if (!planned.ok()) return planned.status();
     response->clear_skipped();
     for (const auto& part : planned->skipped) ToProto(part, response->add_skipped());

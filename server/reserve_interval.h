@@ -8,6 +8,7 @@
 #include "interlock/v1/ingestion_coordinator.pb.h"
 #include "lib/lease/reservations.h"
 #include "lib/store/store.h"
+#include "server/lease_settings.h"
 #include "server/metrics.h"
 #include "server/waiting_line.h"
 
@@ -15,9 +16,9 @@ namespace interlock::server {
 
 class ReserveIntervalCall {
  public:
-  // `store`, `metrics` and `line` must outlive it.
+  // All must outlive it.
   ReserveIntervalCall(store::Store& store, Metrics& metrics, WaitingLine& line,
-                      lease::Limits limits, absl::Duration default_ttl);
+                      const LeaseSettings& settings);
 
   grpc::ServerUnaryReactor* Call(grpc::CallbackServerContext* context,
                                  const v1::ReserveIntervalRequest* request,
@@ -38,8 +39,7 @@ class ReserveIntervalCall {
   store::Store& store_;
   Metrics& metrics_;
   WaitingLine& line_;
-  const lease::Limits limits_;
-  const absl::Duration default_ttl_;
+  const LeaseSettings& settings_;
   prometheus::Counter& granted_;  // held: a look-up by labels costs more than a grant's rest
 };
 

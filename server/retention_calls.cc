@@ -11,7 +11,7 @@ namespace interlock::server {
 grpc::ServerUnaryReactor* DropsService::PutRetentionPolicy(
     grpc::CallbackServerContext* context, const v1::PutRetentionPolicyRequest* request,
     v1::PutRetentionPolicyResponse* response) {
-  return Unary(context, executor_, [this, context, request, response]() -> absl::Status {
+  return Unary(context, request, executor_, [this, context, request, response]() -> absl::Status {
     auto policy = FromProto(request->policy());
     if (!policy.ok()) return policy.status();
     if (request->validate_only()) {
@@ -31,7 +31,7 @@ grpc::ServerUnaryReactor* DropsService::PutRetentionPolicy(
 grpc::ServerUnaryReactor* DropsService::ListRetentionPolicies(
     grpc::CallbackServerContext* context, const v1::ListRetentionPoliciesRequest* request,
     v1::ListRetentionPoliciesResponse* response) {
-  return Unary(context, executor_, [this, request, response] {
+  return Unary(context, request, executor_, [this, request, response] {
     auto page = retention_.List(request->page_size(), request->page_token());
     if (!page.ok()) return page.status();
     for (const auto& policy : page->policies) ToProto(policy, response->add_policies());
@@ -43,7 +43,7 @@ grpc::ServerUnaryReactor* DropsService::ListRetentionPolicies(
 grpc::ServerUnaryReactor* DropsService::DeleteRetentionPolicy(
     grpc::CallbackServerContext* context, const v1::DeleteRetentionPolicyRequest* request,
     v1::DeleteRetentionPolicyResponse* /*response*/) {
-  return Unary(context, executor_, [this, context, request] {
+  return Unary(context, request, executor_, [this, context, request] {
     return retention_.Delete(request->name(),
                              CallerOf(*context, request->request_id(), request->reason()));
   });

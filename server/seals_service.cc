@@ -83,14 +83,14 @@ absl::Status SealsService::Seal(const grpc::CallbackServerContext& context,
 grpc::ServerUnaryReactor* SealsService::SealInterval(grpc::CallbackServerContext* context,
                                                      const v1::SealIntervalRequest* request,
                                                      v1::SealIntervalResponse* response) {
-  return Unary(context, world_.executor,
+  return Unary(context, request, world_.executor,
                [this, context, request, response] { return Seal(*context, *request, *response); });
 }
 
 grpc::ServerUnaryReactor* SealsService::GetSeal(grpc::CallbackServerContext* context,
                                                 const v1::GetSealRequest* request,
                                                 v1::GetSealResponse* response) {
-  return Unary(context, world_.executor, [this, request, response]() -> absl::Status {
+  return Unary(context, request, world_.executor, [this, request, response]() -> absl::Status {
     const int64_t wanted = request->page_size() > 0 ? request->page_size() : kDefaultGroups;
     auto detail = world_.seals.Get(request->seal_id(), request->include_snapshot() ? wanted : 0,
                                    request->page_token());
@@ -116,20 +116,22 @@ absl::Status SealsService::List(const v1::ListSealsRequest& request,
 grpc::ServerUnaryReactor* SealsService::ListSeals(grpc::CallbackServerContext* context,
                                                   const v1::ListSealsRequest* request,
                                                   v1::ListSealsResponse* response) {
-  return Unary(context, world_.executor,
+  return Unary(context, request, world_.executor,
                [this, request, response] { return List(*request, *response); });
 }
 
 grpc::ServerUnaryReactor* SealsService::UnsealInterval(grpc::CallbackServerContext* context,
                                                        const v1::UnsealIntervalRequest* request,
                                                        v1::UnsealIntervalResponse* response) {
-  return Unary(context, world_.executor, [this, context, request, response]() -> absl::Status {
-    auto seal = world_.seals.Unseal(request->seal_id(), FromProto(request->unseal_for()),
-                                    CallerOf(*context, request->request_id(), request->reason()));
-    if (!seal.ok()) return seal.status();
-    ToProto(*seal, response->mutable_seal());
-    return seal->unseal_until ? world_.look(seal->id, *seal->unseal_until) : absl::OkStatus();
-  });
+  return Unary(
+      context, request, world_.executor, [this, context, request, response]() -> absl::Status {
+        auto seal =
+            world_.seals.Unseal(request->seal_id(), FromProto(request->unseal_for()),
+                                CallerOf(*context, request->request_id(), request->reason()));
+        if (!seal.ok()) return seal.status();
+        ToProto(*seal, response->mutable_seal());
+        return seal->unseal_until ? world_.look(seal->id, *seal->unseal_until) : absl::OkStatus();
+      });
 }
 
 absl::Status SealsService::Corrections(const v1::ListCorrectionsRequest& request,
@@ -155,7 +157,7 @@ absl::Status SealsService::Corrections(const v1::ListCorrectionsRequest& request
 grpc::ServerUnaryReactor* SealsService::ListCorrections(grpc::CallbackServerContext* context,
                                                         const v1::ListCorrectionsRequest* request,
                                                         v1::ListCorrectionsResponse* response) {
-  return Unary(context, world_.executor,
+  return Unary(context, request, world_.executor,
                [this, request, response] { return Corrections(*request, *response); });
 }
 
@@ -193,7 +195,7 @@ absl::Status SealsService::PutPolicy(const grpc::CallbackServerContext& context,
 grpc::ServerUnaryReactor* SealsService::PutSealPolicy(grpc::CallbackServerContext* context,
                                                       const v1::PutSealPolicyRequest* request,
                                                       v1::PutSealPolicyResponse* response) {
-  return Unary(context, world_.executor, [this, context, request, response] {
+  return Unary(context, request, world_.executor, [this, context, request, response] {
     return PutPolicy(*context, *request, *response);
   });
 }
@@ -201,7 +203,7 @@ grpc::ServerUnaryReactor* SealsService::PutSealPolicy(grpc::CallbackServerContex
 grpc::ServerUnaryReactor* SealsService::ListSealPolicies(grpc::CallbackServerContext* context,
                                                          const v1::ListSealPoliciesRequest* request,
                                                          v1::ListSealPoliciesResponse* response) {
-  return Unary(context, world_.executor, [this, request, response]() -> absl::Status {
+  return Unary(context, request, world_.executor, [this, request, response]() -> absl::Status {
     const int size = request->page_size() <= 0 ? kDefaultPolicies
                                                : std::min(request->page_size(), kMostPolicies);
     auto policies = seal::ListPolicies(world_.store, request->page_token(), size);
@@ -217,7 +219,7 @@ grpc::ServerUnaryReactor* SealsService::ListSealPolicies(grpc::CallbackServerCon
 grpc::ServerUnaryReactor* SealsService::DeleteSealPolicy(grpc::CallbackServerContext* context,
                                                          const v1::DeleteSealPolicyRequest* request,
                                                          v1::DeleteSealPolicyResponse* response) {
-  return Unary(context, world_.executor, [this, context, request, response] {
+  return Unary(context, request, world_.executor, [this, context, request, response] {
     response->Clear();
     return seal::DeletePolicy(world_.store, request->name(),
                               CallerOf(*context, request->request_id(), request->reason()));

@@ -17,14 +17,15 @@
 namespace interlock::server {
 namespace {
 
-void AddLimits(const config::v1::ServerConfig& config, v1::GetStatusResponse& response) {
+void AddLimits(const config::v1::ServerConfig& config, const LeaseSettings::Values& leases,
+               v1::GetStatusResponse& response) {
   auto& limits = *response.mutable_limits();
   const auto duration = [](const google::protobuf::Duration& d) {
     return absl::FormatDuration(FromProto(d));
   };
-  limits["default_ttl"] = duration(config.limits().default_ttl());
-  limits["max_ttl"] = duration(config.limits().max_ttl());
-  limits["max_intervals_per_call"] = std::to_string(config.limits().max_intervals_per_call());
+  limits["default_ttl"] = absl::FormatDuration(leases.default_ttl);
+  limits["max_ttl"] = absl::FormatDuration(leases.limits.longest_ttl);
+  limits["max_intervals_per_call"] = std::to_string(leases.limits.intervals_per_call);
   limits["max_partitions_per_unit"] = std::to_string(config.limits().max_partitions_per_unit());
   limits["max_partitions_per_call"] = std::to_string(config.limits().max_partitions_per_call());
   limits["min_window"] = duration(config.drops().min_window());
@@ -70,10 +71,11 @@ v1::DruidServiceStatus::State StateOf(const druid::ServiceHealth& health) {
 
 }  // namespace
 
-ServerService::ServerService(const config::v1::ServerConfig& config, store::Store& store,
-                             druid::Cluster& cluster, Doctor& doctor, Executor& executor,
-                             std::function<absl::Status()> ready)
+ServerService::ServerService(const config::v1::ServerConfig& config, const LeaseSettings& settings,
+                             store::Store& store, druid::Cluster& cluster, Doctor& doctor,
+                             Executor& executor, std::function<absl::Status()> ready)
     : config_(config),
+      settings_(settings),
       store_(store),
       cluster_(cluster),
       doctor_(doctor),
@@ -106,9 +108,9 @@ void ServerService::AddDruid(v1::GetStatusResponse& response) {
 }
 
 grpc::ServerUnaryReactor* ServerService::GetStatus(grpc::CallbackServerContext* context,
-                                                   const v1::GetStatusRequest* /*request*/,
+                                                   const v1::GetStatusRequest* request,
                                                    v1::GetStatusResponse* response) {
-  return Unary(context, executor_, [this, context, response] {
+  return Unary(context, request, executor_, [this, context, response] {
     response->set_version(kVersion);
     response->set_incarnation(store_.incarnation());
     ToProto(started_, response->mutable_start_time());
@@ -134,7 +136,7 @@ grpc::ServerUnaryReactor* ServerService::GetStatus(grpc::CallbackServerContext* 
                                    : v1::GetStatusResponse::MANAGE);
     response->set_clock_jump_count(store_.clock_jumps());
     response->set_caller_identity(IdentityOf(*context));
-    AddLimits(config_, *response);
+    AddLimits(config_, *settings_.now(), *response);
     AddDruid(*response);
     // A store that can't be read is told by `store` above; the counts are left out then.
     store_
@@ -156,7 +158,7 @@ grpc::ServerUnaryReactor* ServerService::GetStatus(grpc::CallbackServerContext* 
 grpc::ServerUnaryReactor* ServerService::Diagnose(grpc::CallbackServerContext* context,
                                                   const v1::DiagnoseRequest* request,
                                                   v1::DiagnoseResponse* response) {
-  return Unary(context, executor_, [this, request, response] {
+  return Unary(context, request, executor_, [this, request, response] {
     doctor_.Diagnose({request->datasources().begin(), request->datasources().end()}, *response);
     return absl::OkStatus();
   });

@@ -11,14 +11,15 @@
 #include "lib/store/store.h"
 #include "server/doctor.h"
 #include "server/executor.h"
+#include "server/lease_settings.h"
 
 namespace interlock::server {
 
 class ServerService final : public v1::Server::CallbackService {
  public:
   // All must outlive the service. `ready`: OK, or why nothing can be granted.
-  ServerService(const config::v1::ServerConfig& config, store::Store& store,
-                druid::Cluster& cluster, Doctor& doctor, Executor& executor,
+  ServerService(const config::v1::ServerConfig& config, const LeaseSettings& settings,
+                store::Store& store, druid::Cluster& cluster, Doctor& doctor, Executor& executor,
                 std::function<absl::Status()> ready);
 
   grpc::ServerUnaryReactor* GetStatus(grpc::CallbackServerContext* context,
@@ -32,6 +33,7 @@ class ServerService final : public v1::Server::CallbackService {
   void AddDruid(v1::GetStatusResponse& response);
 
   const config::v1::ServerConfig& config_;
+  const LeaseSettings& settings_;
   store::Store& store_;
   druid::Cluster& cluster_;
   Doctor& doctor_;

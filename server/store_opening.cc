@@ -1,5 +1,6 @@
 #include "server/store_opening.h"
 
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <utility>
@@ -26,6 +27,17 @@ absl::StatusOr<std::string> ReadSecret(const char* field, const std::string& pat
 }
 
 }  // namespace
+
+absl::Status CheckFolder(const std::string& path) {
+  std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (folder.empty()) folder = ".";
+  std::error_code error;
+  if (std::filesystem::is_directory(folder, error)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("store.sqlite.path: ", path, ": there is no folder ", folder.string(),
+                   error ? absl::StrCat(" (", error.message(), ")") : "",
+                   "; make it, readable by this user alone, or name another path"));
+}
 
 store::PostgresOptions PostgresOptionsOf(const config::v1::Postgresql& config) {
   store::PostgresOptions options;
@@ -55,6 +67,7 @@ absl::StatusOr<std::unique_ptr<store::Store>> OpenStore(const config::v1::Store&
     };
     return store::OpenPostgres(std::move(options), clock);
   }
+  if (absl::Status status = CheckFolder(config.sqlite().path()); !status.ok()) return status;
   store::SqliteOptions options;
   options.path = config.sqlite().path();
   options.schemas = StoreSchemas();

@@ -26,6 +26,10 @@ absl::StatusOr<std::unique_ptr<store::Store>> OpenStore(const config::v1::Store&
                                                         StoreCallbacks callbacks,
                                                         const Clock& clock);
 
+// INVALID_ARGUMENT where the folder of a store's file is not there: the file is made, its
+// folder never, which may be one that was not mounted.
+absl::Status CheckFolder(const std::string& path);
+
 // With every module's tables.
 store::PostgresOptions PostgresOptionsOf(const config::v1::Postgresql& config);
 

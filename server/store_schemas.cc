@@ -29,6 +29,9 @@ absl::Status MigrateStore(const config::v1::ServerConfig& config, const Clock& c
   if (config.store().has_postgresql()) {
     return store::MigratePostgres(PostgresOptionsOf(config.store().postgresql()), clock);
   }
+  if (absl::Status status = CheckFolder(config.store().sqlite().path()); !status.ok()) {
+    return status;
+  }
   store::SqliteOptions options;
   options.path = config.store().sqlite().path();
   options.schemas = StoreSchemas();

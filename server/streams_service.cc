@@ -23,7 +23,7 @@ guard::Recorder AuditRecorder() {
 grpc::ServerUnaryReactor* StreamsService::RegisterStream(grpc::CallbackServerContext* context,
                                                          const v1::RegisterStreamRequest* request,
                                                          v1::RegisterStreamResponse* response) {
-  return Unary(context, executor_, [this, context, request, response] {
+  return Unary(context, request, executor_, [this, context, request, response] {
     auto told = streams_.Register(FromProto(*request), request->validate_only(),
                                   CallerOf(*context, request->request_id(), request->reason()));
     if (!told.ok()) return told.status();
@@ -36,7 +36,7 @@ grpc::ServerUnaryReactor* StreamsService::RegisterStream(grpc::CallbackServerCon
 grpc::ServerUnaryReactor* StreamsService::RemoveStream(grpc::CallbackServerContext* context,
                                                        const v1::RemoveStreamRequest* request,
                                                        v1::RemoveStreamResponse* response) {
-  return Unary(context, executor_, [this, context, request, response] {
+  return Unary(context, request, executor_, [this, context, request, response] {
     auto left = streams_.Remove(request->datasource(), request->stream(),
                                 CallerOf(*context, request->request_id(), request->reason()));
     if (!left.ok()) return left.status();
@@ -48,7 +48,7 @@ grpc::ServerUnaryReactor* StreamsService::RemoveStream(grpc::CallbackServerConte
 grpc::ServerUnaryReactor* StreamsService::ListStreams(grpc::CallbackServerContext* context,
                                                       const v1::ListStreamsRequest* request,
                                                       v1::ListStreamsResponse* response) {
-  return Unary(context, executor_, [this, request, response] {
+  return Unary(context, request, executor_, [this, request, response] {
     auto page = streams_.List(request->datasource(), request->page_size(), request->page_token());
     if (!page.ok()) return page.status();
     for (const auto& told : page->streams) {
@@ -63,6 +63,7 @@ grpc::ServerUnaryReactor* StreamsService::CheckAppend(grpc::CallbackServerContex
                                                       const v1::CheckAppendRequest* request,
                                                       v1::CheckAppendResponse* response) {
   auto* reactor = context->DefaultReactor();
+  if (!Bounded(*request, reactor)) return reactor;
   auto answer = guard::CheckAppend(store_, FromProto(*request), options_, limits_);
   if (answer.ok()) ToProto(*answer, response);
   reactor->Finish(ToGrpc(answer.status()));

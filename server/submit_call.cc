@@ -13,7 +13,7 @@ namespace interlock::server {
 grpc::ServerUnaryReactor* SubmitCall::Call(grpc::CallbackServerContext* context,
                                            const v1::SubmitBackfillRequest* request,
                                            v1::SubmitBackfillResponse* response) {
-  return Unary(context, executor_, [this, context, request, response] {
+  return Unary(context, request, executor_, [this, context, request, response] {
     return Submit(*context, *request, *response);
   });
 }

@@ -175,7 +175,7 @@ VerifyCall::VerifyCall(World world, VerifySettings settings) : world_(world), se
 grpc::ServerUnaryReactor* VerifyCall::Call(grpc::CallbackServerContext* context,
                                            const v1::VerifySingleVersionRequest* request,
                                            v1::VerifySingleVersionResponse* response) {
-  return Unary(context, world_.executor, [this, context, request, response] {
+  return Unary(context, request, world_.executor, [this, context, request, response] {
     return Verify(*context, *request, *response);
   });
 }

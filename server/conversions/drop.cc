@@ -100,6 +100,7 @@ v1::Drop::StorageProbe ProbeOf(const drop::Manifest& rows) {
 }
 
 bool Restorable(const drop::Drop& drop) {
+  if (drop.hold == drop::kNewerDataOver) return false;
   const drop::State state = drop.state;
   return state == drop::State::kMarked || state == drop::State::kChecking ||
          (state == drop::State::kAwaitingApproval && drop.marked) ||
@@ -222,8 +223,10 @@ void ToProto(const drop::Drop& drop, v1::Drop* proto) {
   if (drop.sums_before) {
     manifest->set_row_count(static_cast<int64_t>(Totals(*drop.sums_before)["rows"]));
   }
-  proto->set_reservation_id(drop.reservation_id);
-  proto->set_fencing_token(drop.token);
+  if (drop::Holds(drop.state)) {
+    proto->set_reservation_id(drop.reservation_id);
+    proto->set_fencing_token(drop.token);
+  }
   proto->set_restorable(Restorable(drop));
   proto->set_retention_policy(drop.retention_policy);
   proto->set_restored_by(drop.restored_by);

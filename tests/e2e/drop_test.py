@@ -11,7 +11,7 @@ import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from harness import EndToEnd, Gate, RealDruid, hours, wait_for  # noqa: E402
+from harness import BIN, EndToEnd, Gate, RealDruid, hours, wait_for  # noqa: E402
 from prometheus import Prometheus  # noqa: E402
 
 ENDED = ("KILLED", "RESTORED", "PARTLY_RESTORED", "CANCELLED", "KILL_NOT_BOUNDED", "FAILED")
@@ -134,6 +134,39 @@ class Drops:
         code, _, error = server.ctl("drops", "restore", first)
         self.assertEqual(code, 0, error)
         self.assertEqual(self.rows(druid, 10, 5), 5)
+
+    def test_a_drop_under_its_callers_own_lease_is_never_in_its_own_way(self):
+        druid, server = self.loaded({10: 5, 11: 7})
+        files = self.files_of(druid, 10, 11)
+        code, text, error = server.ctl(
+            "reserve", self.datasource, hours(10, 11), "--", BIN / "interlockctl", "drop",
+            self.datasource, hours(10, 11), "--reason", "test", "--window", "1s", "--wait",
+            json_output=False)
+        self.assertEqual(code, 0, text + error)
+        self.killed_for_good(druid, 10, 11, files)
+        self.assertEqual(self.rows(druid, 11, 7), 7)
+        drop = server.ctl("drops", "list", self.datasource)[1]["drops"][0]
+        self.assertEqual(drop["state"], "KILLED")
+        leases = server.query("SELECT state FROM lease_reservation r JOIN lease_datasource d ON "
+                              "d.number = r.datasource WHERE purpose LIKE ?",
+                              f"{drop['drop_id']}:%")
+        self.assertEqual(leases, [], "it took none of its own")
+        self.assertEqual(server.ctl("reservations", "list", self.datasource)[1]
+                         .get("reservations", []), [], "and its caller's was given back")
+
+    def test_a_drop_goes_on_when_the_command_that_asked_for_it_has_ended(self):
+        druid, server = self.loaded({10: 5})
+        files = self.files_of(druid, 10, 11)
+        code, _, error = server.ctl(
+            "reserve", self.datasource, hours(10, 11), "--", BIN / "interlockctl", "-o", "json",
+            "drop", self.datasource, hours(10, 11), "--reason", "test", "--window", "1s",
+            json_output=False)
+        self.assertEqual(code, 0, error)
+        drop = server.ctl("drops", "list", self.datasource)[1]["drops"][0]
+        self.await_state(server, drop["drop_id"], "KILLED")
+        self.killed_for_good(druid, 10, 11, files)
+        self.assertEqual(server.ctl("reservations", "list", self.datasource)[1]
+                         .get("reservations", []), [])
 
     def test_a_drop_against_a_running_backfill_is_refused_and_names_it(self):
         gate = None
