@@ -1,7 +1,9 @@
 // The whole life of a drop with exchange 1 with Druid spoiled, then 2, then 3 … until a run
-// has no fault left, and the same with the process killed there. Each time P5 is checked
-// after every step: nothing is killed that is not on the manifest, before its window has
-// passed, or younger than the floor.
+// has no fault left; the same with the call timed out there, and with the process killed
+// there. Lives: killed; killed after a task that waited and was shut down; given up half-way
+// and the rest restored; restored from the window; restored from just before the kill: every
+// call that a drop makes is on one of these ways. Each time P5 is checked after every step: nothing
+// is killed that is not on the manifest, before its window has passed, or younger than the floor.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -77,7 +79,8 @@ class Life {
     ADD_FAILURE() << "never restored";
   }
 
-  void ExpectKilled() {
+  // `kills`: tasks that it took.
+  void ExpectKilled(size_t kills = 2) {
     const auto detail = site_.drops().GetDetail(id_);
     ASSERT_TRUE(detail.ok());
     EXPECT_EQ(detail->drop.state, State::kKilled) << detail->drop.hold << detail->drop.message;
@@ -92,6 +95,27 @@ class Life {
     EXPECT_EQ(LeftOfManifest(), 0u);
     EXPECT_EQ(site_.FilesLeft(), static_cast<int>(others_.size()));
     ExpectOneTaskPerKill(*detail);
+    EXPECT_EQ(detail->kills.size(), kills) << "no kill was needed twice";
+    CheckPromises();
+    EXPECT_EQ(detail->drop.reservation_id, "");
+  }
+
+  // The hour at 10 was killed, with both of its generations, and the one at 13 is back.
+  void ExpectPartlyRestored() {
+    const auto detail = site_.drops().GetDetail(id_);
+    ASSERT_TRUE(detail.ok());
+    EXPECT_EQ(detail->drop.state, State::kPartlyRestored)
+        << detail->drop.hold << detail->drop.message;
+    std::set<std::string> used;
+    for (const std::string& id : site_.UsedIds()) used.insert(id);
+    for (const ManifestRow& row : detail->manifest) {
+      const bool killed = absl::StrContains(row.id, "clicks_2026-07-16T10");
+      EXPECT_EQ(row.phase, killed ? Phase::kKilled : Phase::kRestored) << row.id;
+      EXPECT_EQ(used.count(row.id), killed ? 0u : 1u) << row.id;
+    }
+    EXPECT_EQ(LeftOfManifest(), 1u);
+    ExpectOneTaskPerKill(*detail);
+    EXPECT_EQ(detail->kills.size(), 1u) << "no second piece's";
     CheckPromises();
     EXPECT_EQ(detail->drop.reservation_id, "");
   }
@@ -155,10 +179,16 @@ class Life {
         EXPECT_EQ(ids.count(task->id), 1u) << task->id;
       }
     });
-    EXPECT_EQ(detail.kills.size(), 2u) << "no kill was needed twice";
   }
 
-  DropSite site_;
+  // A kill that waits is shut down soon: fewer looks at it to spoil.
+  static Options Hasty() {
+    Options options;
+    options.kill_deadline = absl::Seconds(20);
+    return options;
+  }
+
+  DropSite site_{Hasty()};
   std::string id_;
   std::set<std::string> manifest_;
   std::map<std::string, bool> others_;  // id → used
@@ -171,8 +201,12 @@ bool AnyFaultHit(DropSite& site) {
   return false;
 }
 
-void RunToKilled(Life& life) {
+void RunToEnd(Life& life) {
   life.site().RunUntil(life.id(), [](const Drop& drop) { return Ended(drop.state); });
+}
+
+void RunToKilled(Life& life) {
+  RunToEnd(life);
   life.ExpectKilled();
 }
 
@@ -183,6 +217,68 @@ void RunToRestored(Life& life) {
   ASSERT_EQ(site.Now(life.id()).state, State::kMarked) << site.Now(life.id()).message;
   life.Restore();
   site.RunUntil(life.id(), [](const Drop& drop) { return Ended(drop.state); });
+  life.ExpectRestored();
+}
+
+bool PostsAKill(const druid::HttpRequest& request) {
+  return absl::StrContains(request.body, R"("type":"kill")");
+}
+
+// From the first kill on a stream has a lock over the time, so that the task waits for longer
+// than it may; the lock goes when that task is over.
+void RunToKilledAfterAShutdown(Life& life) {
+  DropSite& site = life.site();
+  bool locked = false, over = false;
+  const auto earlier = site.before_send;
+  site.before_send = [&, earlier](const druid::HttpRequest& request) {
+    if (earlier) earlier(request);
+    if (locked || !PostsAKill(request)) return;
+    locked = true;
+    site.druid().Ask("POST", "/simulator/locks",
+                     R"({"group":"index_kafka_clicks","datasource":"clicks","type":"APPEND",)"
+                     R"("interval":"2026-07-16T10:00:00.000Z/2026-07-16T11:00:00.000Z",)"
+                     R"("priority":75})");
+  };
+  const auto check = site.after_step;
+  site.after_step = [&, check] {
+    check();
+    const auto detail = site.drops().GetDetail(life.id());
+    if (over || !detail.ok() || detail->kills.empty()) return;
+    if (detail->kills.front().post != Kill::Post::kEnded) return;
+    over = true;
+    EXPECT_TRUE(detail->kills.front().shutdown_asked);
+    site.druid().Ask("DELETE", "/simulator/locks/index_kafka_clicks");
+  };
+  RunToEnd(life);
+  EXPECT_TRUE(over);
+  site.after_step = check;
+  site.before_send = earlier;
+  life.ExpectKilled(3);
+}
+
+void RunToPartlyRestored(Life& life) {
+  DropSite& site = life.site();
+  const auto check = site.after_step;
+  site.after_step = [&, check] {
+    check();
+    const Drop drop = site.Now(life.id());
+    if (drop.state != State::kKilling || drop.cancel) return;
+    EXPECT_TRUE(site.drops().Cancel(life.id(), site.Ada("c1", "wrong day")).ok());
+  };
+  RunToEnd(life);
+  site.after_step = check;
+  EXPECT_EQ(site.Now(life.id()).hold, kCancelledHalfWay) << site.Now(life.id()).message;
+  life.Restore();
+  RunToEnd(life);
+  life.ExpectPartlyRestored();
+}
+
+void RunToRestoredFromChecking(Life& life) {
+  DropSite& site = life.site();
+  site.RunUntil(life.id(), [](const Drop& drop) { return drop.state == State::kChecking; });
+  ASSERT_EQ(site.Now(life.id()).state, State::kChecking) << site.Now(life.id()).message;
+  life.Restore();
+  RunToEnd(life);
   life.ExpectRestored();
 }
 
@@ -236,6 +332,25 @@ INSTANTIATE_TEST_SUITE_P(
                       Walk{"LostThreeTimes", R"("kind":"lost_after","times":3)"}),
     [](const auto& info) { return std::string(info.param.name); });
 
+// What is longer, with the faults that the calls beside those of the lives above could mind.
+class DropLives : public DropWalk {};
+
+TEST_P(DropLives, ADropIsKilledAfterATaskThatWaitedTooLong) {
+  ForEachExchange(RunToKilledAfterAShutdown);
+}
+
+TEST_P(DropLives, ADropThatIsGivenUpHalfWayIsPartlyRestored) {
+  ForEachExchange(RunToPartlyRestored);
+}
+
+TEST_P(DropLives, ADropIsRestoredJustBeforeItsKill) { ForEachExchange(RunToRestoredFromChecking); }
+
+INSTANTIATE_TEST_SUITE_P(Faults, DropLives,
+                         ::testing::Values(Walk{"LostAfter", R"("kind":"lost_after")"},
+                                           Walk{"Status500WithEffect",
+                                                R"("kind":"status","status":500,"effect":true)"}),
+                         [](const auto& info) { return std::string(info.param.name); });
+
 // The process is killed at exchange n: before it is sent, or after its effect.
 class DropCrash : public ::testing::TestWithParam<bool> {
  protected:
@@ -265,9 +380,67 @@ TEST_P(DropCrash, ADropIsKilledAndNothingElse) { ForEachExchange(RunToKilled); }
 
 TEST_P(DropCrash, ADropIsRestored) { ForEachExchange(RunToRestored); }
 
+TEST_P(DropCrash, ADropIsKilledAfterATaskThatWaitedTooLong) {
+  ForEachExchange(RunToKilledAfterAShutdown);
+}
+
+TEST_P(DropCrash, ADropThatIsGivenUpHalfWayIsPartlyRestored) {
+  ForEachExchange(RunToPartlyRestored);
+}
+
+TEST_P(DropCrash, ADropIsRestoredJustBeforeItsKill) { ForEachExchange(RunToRestoredFromChecking); }
+
 INSTANTIATE_TEST_SUITE_P(Moments, DropCrash, ::testing::Bool(), [](const auto& info) {
   return std::string(info.param ? "AfterTheEffect" : "BeforeTheCall");
 });
+
+// Exchange n is not answered within its deadline: it was never sent, or its effect is there.
+class DropTimeout : public ::testing::TestWithParam<DropSite::Fate> {
+ protected:
+  void ForEachExchange(void (*run)(Life&)) {
+    for (int n = 1; n < 500; ++n) {
+      SCOPED_TRACE(absl::StrCat("exchange ", n, " times out"));
+      Life life;
+      int exchange = 0;
+      life.site().fate = [&](const druid::HttpRequest&) {
+        return ++exchange == n ? GetParam() : DropSite::Fate::kGood;
+      };
+      life.Submit();
+      if (HasFatalFailure()) return;
+      run(life);
+      if (HasFailure()) return;
+      if (exchange < n) {
+        EXPECT_GT(n, 20) << "the walk ended before it began";
+        return;
+      }
+    }
+    ADD_FAILURE() << "the walk never ends";
+  }
+};
+
+TEST_P(DropTimeout, ADropIsKilledAndNothingElse) { ForEachExchange(RunToKilled); }
+
+TEST_P(DropTimeout, ADropIsRestored) { ForEachExchange(RunToRestored); }
+
+TEST_P(DropTimeout, ADropIsKilledAfterATaskThatWaitedTooLong) {
+  ForEachExchange(RunToKilledAfterAShutdown);
+}
+
+TEST_P(DropTimeout, ADropThatIsGivenUpHalfWayIsPartlyRestored) {
+  ForEachExchange(RunToPartlyRestored);
+}
+
+TEST_P(DropTimeout, ADropIsRestoredJustBeforeItsKill) {
+  ForEachExchange(RunToRestoredFromChecking);
+}
+
+INSTANTIATE_TEST_SUITE_P(Moments, DropTimeout,
+                         ::testing::Values(DropSite::Fate::kTimesOutBefore,
+                                           DropSite::Fate::kTimesOutAfter),
+                         [](const auto& info) {
+                           const bool after = info.param == DropSite::Fate::kTimesOutAfter;
+                           return std::string(after ? "AfterTheEffect" : "BeforeTheCall");
+                         });
 
 }  // namespace
 }  // namespace interlock::drop
