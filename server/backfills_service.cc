@@ -218,10 +218,15 @@ grpc::ServerUnaryReactor* BackfillsService::AcceptPartitions(
 grpc::ServerUnaryReactor* BackfillsService::AbandonAttempt(grpc::CallbackServerContext* context,
                                                            const v1::AbandonAttemptRequest* request,
                                                            v1::AbandonAttemptResponse* response) {
-  return Unary(context, request, executor_, [this, context, request, response] {
-    return After(backfills_.Abandon(request->backfill_id(), request->task_id(),
-                                    CallerOf(*context, request->request_id(), request->reason())),
-                 response->mutable_backfill());
+  return Unary(context, request, executor_, [this, context, request, response]() -> absl::Status {
+    absl::Status status =
+        After(backfills_.Abandon(request->backfill_id(), request->task_id(),
+                                 CallerOf(*context, request->request_id(), request->reason())),
+              response->mutable_backfill());
+    if (!status.ok()) return status;
+    auto attempt = backfills_.GetAttempt(request->backfill_id(), request->task_id());
+    if (attempt.ok()) ToProto(*attempt, response->mutable_attempt());
+    return attempt.status();
   });
 }
 

@@ -288,8 +288,6 @@ void CheckNotBuilt(const Place& root) {
   root.NotBuilt("access");
   const Place backfills = root.Into("backfills");
   backfills.NotBuilt("max_pause");
-  const Place retention = root.Into("retention");
-  retention.NotBuilt("history");
 }
 
 }  // namespace

@@ -24,6 +24,7 @@
 #include "server/audit_service.h"
 #include "server/audit_upkeep.h"
 #include "server/backfill_options.h"
+#include "server/backfill_upkeep.h"
 #include "server/backfill_watch.h"
 #include "server/backfills_service.h"
 #include "server/clock_jumps.h"
@@ -193,7 +194,8 @@ class InterlockServer::Parts {
         std::make_unique<AuditUpkeep>(*store_, clock_, FromProto(config_.retention().audit()));
     loop_->Handle(AuditUpkeep::kWorkKind,
                   [this](work::Claim& claim) { return audit_upkeep_->Step(claim); });
-    return audit_upkeep_->Schedule();
+    const absl::Status status = backfill_upkeep_->Schedule();
+    return status.ok() ? audit_upkeep_->Schedule() : status;
   }
 
   void StartBackfills() {
@@ -212,6 +214,10 @@ class InterlockServer::Parts {
         backfill::Runner::World{*store_, druid_.cluster(), clock_, changes_}, options);
     loop_->Handle(backfill::kRetireWorkKind,
                   [this](work::Claim& claim) { return retire_worker_->Step(claim); });
+    backfill_upkeep_ =
+        std::make_unique<BackfillUpkeep>(*store_, clock_, FromProto(config_.retention().history()));
+    loop_->Handle(BackfillUpkeep::kWorkKind,
+                  [this](work::Claim& claim) { return backfill_upkeep_->Step(claim); });
     watcher_ = std::make_unique<BackfillWatcher>(*backfills_);
   }
 
@@ -345,6 +351,7 @@ class InterlockServer::Parts {
   std::unique_ptr<backfill::RetireWorker> retire_worker_;
   std::unique_ptr<backfill::Jobs> jobs_;
   std::unique_ptr<backfill::Runner> runner_;
+  std::unique_ptr<BackfillUpkeep> backfill_upkeep_;
   std::unique_ptr<drop::Drops> drops_;
   std::unique_ptr<drop::Worker> drop_worker_;
   std::unique_ptr<drop::RetentionPolicies> retention_;

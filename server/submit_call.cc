@@ -32,6 +32,7 @@ absl::Status SubmitCall::Submit(const grpc::CallbackServerContext& context,
   backfill->intervals = std::move(read->intervals);
   for (auto& reading : read->readings) *response.add_readings() = std::move(reading);
   if (request.correction()) return Correct(context, request, *backfill, response);
+  if (request.offer_correction()) return Offer(request, *backfill, response);
   if (request.validate_only()) {
     auto plan = backfills_.MakePlan(*backfill);
     if (!plan.ok()) return plan.status();
@@ -41,6 +42,21 @@ absl::Status SubmitCall::Submit(const grpc::CallbackServerContext& context,
   return Answer(
       backfills_.Submit(*backfill, CallerOf(context, request.request_id(), request.reason())),
       response);
+}
+
+absl::Status SubmitCall::Offer(const v1::SubmitBackfillRequest& request,
+                               const backfill::BackfillRequest& asked,
+                               v1::SubmitBackfillResponse& response) {
+  if (!request.validate_only()) {
+    return InvalidField("/offer_correction", "is set", "it goes with validate_only");
+  }
+  if (request.has_sql()) {
+    return InvalidField("/offer_correction", "is set for a query", "specs alone are mended");
+  }
+  auto correction = backfills_.CorrectionOf(asked);
+  if (!correction.ok()) return correction.status();
+  ToProto(*correction, response.mutable_plan());
+  return absl::OkStatus();
 }
 
 absl::Status SubmitCall::Correct(const grpc::CallbackServerContext& context,
@@ -71,6 +87,7 @@ absl::Status SubmitCall::Answer(const absl::StatusOr<backfill::Backfills::Submit
   if (!detail.ok()) return detail.status();
   ToProto(*detail, false, response.mutable_backfill());
   response.set_attached(submitted->attached);
+  for (const auto& notice : submitted->notices) ToProto(notice, response.add_notices());
   return absl::OkStatus();
 }
 

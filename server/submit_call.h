@@ -31,6 +31,9 @@ class SubmitCall {
                       v1::SubmitBackfillResponse& response);
 
   // With `correction`: beside what is sealed.
+  // The spec mended as far as can be, in place of the refusal.
+  absl::Status Offer(const v1::SubmitBackfillRequest& request,
+                     const backfill::BackfillRequest& asked, v1::SubmitBackfillResponse& response);
   absl::Status Correct(const grpc::CallbackServerContext& context,
                        const v1::SubmitBackfillRequest& request,
                        const backfill::BackfillRequest& asked,

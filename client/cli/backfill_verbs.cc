@@ -17,6 +17,12 @@ Verb Change(const char* words, const char* summary, const char* method,
           .view = kBackfill};
 }
 
+Flag PartFlag() {
+  Flag part{"partition", "INTERVAL", "only these; may be repeated", "partitions"};
+  part.many = true;
+  return part;
+}
+
 std::vector<Verb> ReadingVerbs() {
   Flag states{"state", "STATE", "only in this state; may be repeated", "states"};
   states.many = true;
@@ -78,6 +84,7 @@ std::vector<Verb> Judging() {
        .positionals = {kId},
        .flags = {ReasonFlag("why; kept in the audit log (wanted)"),
                  DryRunFlag(),
+                 PartFlag(),
                  {"accept-foreign-rows", nullptr, "lose rows that others added since",
                   "accept_foreign_rows"},
                  RequestIdFlag()},
@@ -88,7 +95,8 @@ std::vector<Verb> Judging() {
        .positionals = {kId, {"PARTITION...", "partitions"}},
        .flags = {ReasonFlag("why; kept in the proof (wanted)"), RequestIdFlag()},
        .method = "Backfills.AcceptPartitions",
-       .view = {{"backfill"}, PartitionRows("partitions")}},
+       .view = {{"backfill"}, PartitionRows("partitions")},
+       .details = "PARTITION is a partition, or an interval: then what is in doubt within it."},
       {.words = "backfills abandon",
        .summary = "declare an attempt over that can't be proven to be (for admins)",
        .positionals = {kId, {"ATTEMPT", "task_id"}},
@@ -144,13 +152,11 @@ std::vector<Verb> Jobs() {
 std::vector<Verb> BackfillVerbs() {
   Flag states{"state", "STATE", "put these back: failed, cancelled, suspect, skipped", "states"};
   states.many = true;
-  Flag parts{"partition", "INTERVAL", "only these; may be repeated", "partitions"};
-  parts.many = true;
   std::vector<Verb> verbs = ReadingVerbs();
   verbs.push_back(Change("backfills pause", "begin nothing new", "Backfills.PauseBackfill"));
   verbs.push_back(Change("backfills resume", "go on after a pause", "Backfills.ResumeBackfill"));
   verbs.push_back(Change("backfills retry", "try partitions again that did not end well",
-                         "Backfills.RetryBackfill", {states, parts}));
+                         "Backfills.RetryBackfill", {states, PartFlag()}));
   verbs.push_back(
       Change("backfills cancel", "give up what is not done", "Backfills.CancelBackfill"));
   for (const Verb& verb : Judging()) verbs.push_back(verb);

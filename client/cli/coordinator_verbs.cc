@@ -69,6 +69,9 @@ std::vector<Flag> SubmitFlags() {
       {"reprocess", "WHAT", "of what was run before: none (unless told), failed, all", "reprocess"},
       {"max-parallel", "N", "tasks that run at once", "max_parallel"},
       {"newest-first", nullptr, "begin with the newest partitions", "newest_first"},
+      // Read first: the flags after it add to what it says.
+      {"expect", "FILE", "what is expected, as JSON: sums, single partitions; - for stdin",
+       "expect", Reading::kJson},
       {"expect-rows", "N", "raw rows, exactly, over all of the interval", "expect.rows"},
       {"min-rows", "N", "raw rows, at least, in each partition", "expect.min_rows"},
       {"max-unparseable", "N", "input rows that may be unparseable", "expect.max_unparseable"},
@@ -85,7 +88,12 @@ std::vector<Flag> SubmitFlags() {
       {"correction", nullptr, "write sealed partitions to a side datasource", "correction"},
       LevelFlag(),
       {"max-attempts", "N", "attempts that a partition gets", "max_attempts"},
+      {"waiting-deadline", "TIME", "longest time that a task may wait for a slot or a lock",
+       "waiting_deadline"},
+      {"run-deadline", "TIME", "longest time that a task may run", "run_deadline"},
       {"deadline", "TIME", "give it up if it is not over after this", "deadline"},
+      {"rollback-window", "TIME", "keep the former generation so long for a rollback",
+       "rollback_window"},
       {"purpose", "TEXT", "what for; shown to those who are refused", "purpose"},
       {"holder", "NAME", "a name below yours", "holder"},
       {"wait", nullptr, "follow it until it is over, or needs a person"},
@@ -93,18 +101,24 @@ std::vector<Flag> SubmitFlags() {
 }
 
 Verb Submit() {
-  return {.words = "submit",
-          .summary = "recompute an interval with a spec, a query or a job, and prove it",
-          .flags = Joined(Joined(SubmitFlags(), LeaseFlags()),
-                          {ReasonFlag(), LabelFlag(), RequestIdFlag()}),
-          .method = "IngestionCoordinator.SubmitBackfill",
-          .view = {{"backfill"}},
-          .run = RunSubmit,
-          .details =
-              "--dry-run prints the plan, with -o spec the corrected spec alone; it exits with 1\n"
-              "where something is in the way. With --wait the backfill's last state decides: 0\n"
-              "DONE, 1 failed or suspect, 6 it can't be known yet; a server that restarts\n"
-              "meanwhile is waited for. Ctrl-C ends the waiting, not the backfill."};
+  return {
+      .words = "submit",
+      .summary = "recompute an interval with a spec, a query or a job, and prove it",
+      .flags =
+          Joined(Joined(SubmitFlags(), LeaseFlags()), {ReasonFlag(), LabelFlag(), RequestIdFlag()}),
+      .method = "IngestionCoordinator.SubmitBackfill",
+      .view = {{"backfill"}},
+      .run = RunSubmit,
+      .details =
+          "--dry-run prints the plan, with -o spec the spec alone as it would be sent; it exits\n"
+          "with 1 where something is in the way. Of a spec with faults -o spec prints what is\n"
+          "left when each is mended that has one answer; the faults go to stderr, and it exits\n"
+          "with 2. --expect FILE is a RowExpectation as JSON, like\n"
+          "{\"sums\":[{\"metric\":\"sent\",\"long_value\":\"60\"}],\n"
+          "\"partitions\":[{\"interval\":\"2026-07-16T13\",\"rows\":\"10\"}]}. With --wait the "
+          "backfill's last state decides: 0\n"
+          "DONE, 1 failed or suspect, 6 it can't be known yet; a server that restarts\n"
+          "meanwhile is waited for. Ctrl-C ends the waiting, not the backfill."};
 }
 
 Verb Verify() {

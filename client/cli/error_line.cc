@@ -54,6 +54,10 @@ std::string ErrorLine(const absl::Status& status, const std::string& address) {
     const std::string text =
         fault.would_do.empty() ? fault.found : absl::StrCat(fault.found, "; ", fault.would_do);
     const std::string unsaid = Unsaid(line, text);
+    if (unsaid.empty() && !absl::StrContains(line, fault.pointer)) {
+      Say(line, absl::StrCat(fault.pointer, ": ", fault.found));  // the same, elsewhere
+      continue;
+    }
     const bool begun = unsaid != text || fault.pointer.empty();
     Say(line, begun ? unsaid : absl::StrCat(fault.pointer, ": ", text));
   }

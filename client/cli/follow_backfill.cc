@@ -7,6 +7,7 @@
 #include "client/cli/field_text.h"
 #include "client/cli/patience.h"
 #include "client/cli/print.h"
+#include "client/cli/progress.h"
 #include "client/cli/verb_tables.h"
 #include "client/cli/views.h"
 #include "lib/time/status_reason.h"
@@ -148,14 +149,24 @@ absl::StatusOr<int> RunWatchBackfill(Session& session) {
   v1::WatchBackfillRequest request;
   if (absl::Status status = session.Fill(request); !status.ok()) return status;
   const bool lines = session.output == Output::kTable || !request.until_over();
-  const auto ended = FollowBackfill(
-      session, request.backfill_id(), request.from_revision(), request.until_over(),
-      [&](const v1::WatchBackfillResponse& change) {
-        if (!lines) return;
-        session.PrintLine(session.output == Output::kTable ? ChangeLine(change) : JsonText(change));
-      });
+  ProgressDisplay display(session);
+  const auto ended =
+      FollowBackfill(session, request.backfill_id(), request.from_revision(), request.until_over(),
+                     [&](const v1::WatchBackfillResponse& change) {
+                       if (session.output == Output::kTable) {
+                         display.Show(change, ProgressDisplay::Lines::kOnStdout);
+                       } else if (lines) {
+                         session.PrintLine(JsonText(change));
+                       }
+                     });
+  display.End();
   if (!ended.ok()) return ended.status();
   if (!lines) return PrintOutcome(session, *ended);
+  if (session.output == Output::kTable && session.width > 0) {
+    v1::WatchBackfillResponse last;
+    *last.mutable_backfill() = ended->backfill();
+    session.PrintLine(ChangeLine(last));
+  }
   return ExitCodeOf(ended->backfill());
 }
 

@@ -1,16 +1,19 @@
 // `submit`: a backfill, its plan, and the waiting for it.
 #include <string>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/field_text.h"
 #include "client/cli/follow_backfill.h"
 #include "client/cli/lease_flags.h"
 #include "client/cli/patience.h"
+#include "client/cli/progress.h"
 #include "client/cli/session.h"
 #include "client/cli/verb_tables.h"
 #include "client/cli/views.h"
 #include "interlock/v1/ingestion_coordinator.pb.h"
+#include "lib/time/status_reason.h"
 
 namespace interlock::cli {
 namespace {
@@ -20,6 +23,19 @@ absl::Status CheckWork(const Arguments& arguments) {
   if (given != 1) return UsageError("'submit' wants one of --spec FILE, --sql FILE, --job NAME");
   if (arguments.Given("context") && !arguments.Given("sql")) {
     return UsageError("--context goes with --sql");
+  }
+  return absl::OkStatus();
+}
+
+// 0 is the server's own number on the wire, so it can't be meant here.
+absl::Status CheckCounts(const Arguments& arguments) {
+  for (const char* flag : {"max-parallel", "max-attempts"}) {
+    int64_t count = 0;
+    if (!arguments.Given(flag)) continue;
+    if (!absl::SimpleAtoi(arguments.Get(flag), &count) || count < 1) {
+      return UsageError(absl::StrCat("--", flag, " is ", arguments.Get(flag),
+                                     ", and wants 1 or more; left out it is the server's own"));
+    }
   }
   return absl::OkStatus();
 }
@@ -46,7 +62,7 @@ absl::Status SetTailPolicy(const Arguments& arguments, v1::SubmitBackfillRequest
 absl::StatusOr<v1::SubmitBackfillRequest> Request(Session& session) {
   v1::SubmitBackfillRequest request;
   for (const absl::Status& status :
-       {CheckWork(session.arguments), CheckLease(session.arguments),
+       {CheckWork(session.arguments), CheckCounts(session.arguments), CheckLease(session.arguments),
         SetTailPolicy(session.arguments, request), session.Fill(request)}) {
     if (!status.ok()) return status;
   }
@@ -100,13 +116,28 @@ int PrintPlan(Session& session, const v1::SubmitBackfillResponse& reply) {
   return ExitCodeOf(reply.plan());
 }
 
+// The spec that was refused, mended as far as each of its faults has one answer.
+void PrintCorrection(Session& session, v1::SubmitBackfillRequest request,
+                     const absl::Status& refusal) {
+  const std::string reason = ReasonOf(refusal);
+  if (reason != "SPEC_INVALID" && reason != "PATH_OUTSIDE_UNIT") return;
+  request.set_offer_correction(true);
+  v1::SubmitBackfillResponse reply;
+  if (!CallOnce(session, request, reply).ok()) return;
+  if (!reply.plan().corrected_spec().empty()) session.PrintLine(reply.plan().corrected_spec());
+}
+
 }  // namespace
 
 absl::StatusOr<int> RunSubmit(Session& session) {
   auto request = Request(session);
   if (!request.ok()) return request.status();
   v1::SubmitBackfillResponse reply;
-  if (absl::Status status = CallOnce(session, *request, reply); !status.ok()) return status;
+  if (absl::Status status = CallOnce(session, *request, reply); !status.ok()) {
+    if (session.output == Output::kSpec) PrintCorrection(session, *request, status);
+    return status;
+  }
+  for (const auto& notice : reply.notices()) session.Tell(notice.message());
   if (request->validate_only()) return PrintPlan(session, reply);
   if (!session.arguments.Given("wait")) {
     session.Print(reply, session.verb.view);
@@ -114,9 +145,12 @@ absl::StatusOr<int> RunSubmit(Session& session) {
   }
   const std::string id = reply.backfill().backfill_id();
   session.Tell(absl::StrCat("backfill ", id, reply.attached() ? ", which was there already" : ""));
-  const auto ended = FollowBackfill(
-      session, id, 0, false,
-      [&](const v1::WatchBackfillResponse& change) { session.Tell(ChangeLine(change)); });
+  ProgressDisplay display(session);
+  const auto ended =
+      FollowBackfill(session, id, 0, false, [&](const v1::WatchBackfillResponse& change) {
+        display.Show(change, ProgressDisplay::Lines::kOnStderr);
+      });
+  display.End();
   if (!ended.ok()) return ended.status();
   return PrintOutcome(session, *ended);
 }

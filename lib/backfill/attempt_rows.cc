@@ -10,7 +10,7 @@ namespace {
   "task_id, datasource, unit_key, number, backfill_id, unit, nonce, state, posts,"     \
   " reservation_id, token, before_look, intended_ms, posted_ms, running_ms, ended_ms," \
   " settled_ms, shutdown_ms, druid_status, druid_error, druid_created_ms,"             \
-  " druid_ended_ms, locks, others_seen, task_rows"
+  " druid_ended_ms, locks, others_seen, task_rows, abandoned_by, abandon_reason"
 
 constexpr size_t kMaxErrorBytes = 1'000;  // of Druid's words
 
@@ -42,6 +42,9 @@ Attempt AttemptOf(const store::Row& row) {
   a.locks = LocksFrom(row.Text(i++));
   a.others_seen = row.Flag(i++);
   if (!row.IsNull(i)) a.rows = TaskRowsFrom(row.Text(i));
+  ++i;
+  a.abandoned_by = row.Text(i++);
+  a.abandon_reason = row.Text(i++);
   return a;
 }
 
@@ -67,8 +70,8 @@ absl::Status InsertAttempt(store::Transaction& tx, const Attempt& a, const Inter
           "INSERT INTO backfill_attempt (" INTERLOCK_ATTEMPT_COLUMNS
           ", start_ms, end_ms) VALUES (:task, :datasource, :key, :number, :backfill, :unit, :nonce,"
           " :state, :posts, :reservation, :token, :before, :intended, :posted, :running, :ended,"
-          " :settled, :shutdown, :status, :error, :created, :over, :locks, :others, :rows, :start,"
-          " :end)",
+          " :settled, :shutdown, :status, :error, :created, :over, :locks, :others, :rows, :by,"
+          " :why, :start, :end)",
           {a.task_id,
            a.datasource,
            a.unit_key,
@@ -94,6 +97,8 @@ absl::Status InsertAttempt(store::Transaction& tx, const Attempt& a, const Inter
            LocksToJson(a.locks),
            a.others_seen,
            RowsValue(a),
+           a.abandoned_by,
+           a.abandon_reason,
            hull.start(),
            hull.end()})
       .status();
@@ -106,11 +111,12 @@ absl::Status UpdateAttempt(store::Transaction& tx, const Attempt& a) {
           " running_ms = :running, ended_ms = :ended, settled_ms = :settled,"
           " shutdown_ms = :shutdown, druid_status = :status, druid_error = :error,"
           " druid_created_ms = :created, druid_ended_ms = :over, locks = :locks,"
-          " others_seen = :others, task_rows = :rows WHERE task_id = :task",
+          " others_seen = :others, task_rows = :rows, abandoned_by = :by, abandon_reason = :why"
+          " WHERE task_id = :task",
           {std::string(NameOf(a.state)), a.posts, a.posted, a.running, a.ended, a.settled,
            a.shutdown_asked, a.druid_status, a.druid_error.substr(0, kMaxErrorBytes),
            a.druid_created, a.druid_ended, LocksToJson(a.locks), a.others_seen, RowsValue(a),
-           a.task_id})
+           a.abandoned_by, a.abandon_reason, a.task_id})
       .status();
 }
 

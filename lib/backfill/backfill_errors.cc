@@ -59,6 +59,37 @@ absl::Status ExpectationNotCheckable(absl::string_view expectation, absl::string
       "EXPECTATION_NOT_CHECKABLE", {{"expectation", std::string(expectation)}});
 }
 
+absl::Status InvalidExpectation(const std::vector<Fault>& faults) {
+  const Fault& first = faults.front();
+  absl::Status status = WithReason(absl::InvalidArgumentError(absl::StrCat(
+                                       first.pointer, ": ", first.found, "; ", first.would_do)),
+                                   "EXPECTATION_INVALID");
+  for (const Fault& fault : faults) {
+    AddFault(status, fault.pointer, fault.found, fault.would_do);
+  }
+  return status;
+}
+
+absl::Status ContradictingExpectations(const Fault& one, const Fault& other) {
+  absl::Status status = WithReason(
+      absl::InvalidArgumentError(absl::StrCat("both can't be: ", one.pointer, " ", one.found,
+                                              ", and ", other.pointer, " ", other.found)),
+      "EXPECTATIONS_CONTRADICT");
+  for (const Fault& fault : {one, other}) {
+    AddFault(status, fault.pointer, fault.found, fault.would_do);
+  }
+  return status;
+}
+
+absl::Status OtherExpectation(absl::string_view id, absl::string_view phase) {
+  return WithReason(
+      absl::FailedPreconditionError(absl::StrCat(
+          id, " does the same work over the same intervals, is ", phase,
+          ", and expects other rows: wait until it is over or cancel it, and submit again; "
+          "reprocess `all` makes a new one of one that is over")),
+      "OTHER_EXPECTATION", {{"backfill", std::string(id)}});
+}
+
 absl::Status AllHeld(const std::string& datasource, const std::vector<lease::Held>& held) {
   absl::Status status = WithReason(
       absl::FailedPreconditionError(absl::StrCat(
@@ -106,13 +137,13 @@ absl::Status AttemptSettled(absl::string_view task_id) {
 absl::Status PlanMoved(absl::string_view planned, absl::string_view now) {
   return WithReason(
       absl::AbortedError("the world has moved since that plan was made: plan again, and look"),
-      "PLAN_MOVED",
+      "PLAN_STALE",
       {{"plan_revision", std::string(planned)}, {"plan_revision_now", std::string(now)}});
 }
 
 absl::Status GenerationMoved(absl::string_view partition, absl::string_view expected,
                              absl::string_view found) {
-  return WithReason(absl::FailedPreconditionError(absl::StrCat(
+  return WithReason(absl::AbortedError(absl::StrCat(
                         partition, " has ", found.empty() ? "nothing" : found, ", and not ",
                         expected, " as expected: somebody has written it since")),
                     "GENERATION_MOVED",

@@ -8,6 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "lib/backfill/obstacles.h"
 #include "lib/lease/reservation.h"
+#include "lib/time/status_reason.h"
 
 namespace interlock::backfill {
 
@@ -27,6 +28,12 @@ absl::Status ReasonRequired(absl::string_view what_for);
 absl::Status ObserveOnly();
 // FAILED_PRECONDITION, EXPECTATION_NOT_CHECKABLE
 absl::Status ExpectationNotCheckable(absl::string_view expectation, absl::string_view why);
+// INVALID_ARGUMENT, EXPECTATION_INVALID
+absl::Status InvalidExpectation(const std::vector<Fault>& faults);
+// INVALID_ARGUMENT, EXPECTATIONS_CONTRADICT: both can't be.
+absl::Status ContradictingExpectations(const Fault& one, const Fault& other);
+// FAILED_PRECONDITION, OTHER_EXPECTATION: the same work is there, and expects something else.
+absl::Status OtherExpectation(absl::string_view id, absl::string_view phase);
 // FAILED_PRECONDITION, HELD: nothing is left of what was asked; a blocker per holder.
 absl::Status AllHeld(const std::string& datasource, const std::vector<lease::Held>& held);
 // FAILED_PRECONDITION: ALREADY_OVER, NOT_PAUSED, NOTHING_TO_RETRY, NOT_ACCEPTABLE,
@@ -36,9 +43,9 @@ absl::Status NotPaused(absl::string_view id);
 absl::Status NothingToRetry(absl::string_view id);
 absl::Status NotAcceptable(absl::string_view partition, absl::string_view state);
 absl::Status AttemptSettled(absl::string_view task_id);
-// ABORTED, PLAN_MOVED: the world is no longer that of the plan.
+// ABORTED, PLAN_STALE: the world is no longer that of the plan.
 absl::Status PlanMoved(absl::string_view planned, absl::string_view now);
-// FAILED_PRECONDITION, GENERATION_MOVED
+// ABORTED, GENERATION_MOVED
 absl::Status GenerationMoved(absl::string_view partition, absl::string_view expected,
                              absl::string_view found);
 // UNAVAILABLE, DRUID_UNAVAILABLE: a plan or generation was named, and can't be compared now.

@@ -6,6 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "lib/backfill/backfill_errors.h"
+#include "lib/backfill/job.h"
 
 namespace interlock::backfill {
 namespace {
@@ -58,7 +59,29 @@ Backfills::Backfills(store::Store& store, druid::Cluster& cluster, Options optio
 absl::StatusOr<Plan> Backfills::MakePlan(const BackfillRequest& request) const {
   absl::StatusOr<CheckedRequest> checked = Checked(request, options_, store_, cluster_);
   if (!checked.ok()) return checked.status();
-  return PlanOf(*checked, options_.lease_limits, store_, cluster_);
+  auto plan = PlanOf(*checked, options_.lease_limits, store_, cluster_);
+  if (!plan.ok()) return plan;
+  // What a submit would be refused for, its plan is.
+  if (absl::Status status = CheckPlanned(request, *plan); !status.ok()) return status;
+  return plan;
+}
+
+absl::StatusOr<SpecCorrection> Backfills::CorrectionOf(const BackfillRequest& request) const {
+  std::string spec = request.spec;
+  if (!request.job.empty()) {
+    auto name = ParseJobName(request.job);
+    if (!name.ok()) return name.status();
+    absl::Status status = store_.Read([&](store::Transaction& tx) {
+      auto job = ReadJob(tx, *name);
+      if (job.ok()) spec = job->work;
+      return job.status();
+    });
+    if (!status.ok()) return status;
+  }
+  CheckOptions options;
+  options.intervals = request.intervals;
+  options.accept_widening = request.accept_widening;
+  return CorrectSpec(spec, options);
 }
 
 absl::StatusOr<Backfills::Detail> Backfills::Get(const std::string& id) const {
@@ -107,6 +130,19 @@ absl::StatusOr<std::vector<Attempt>> Backfills::ListAttempts(const std::string& 
   });
   if (!status.ok()) return status;
   return attempts;
+}
+
+absl::StatusOr<Attempt> Backfills::GetAttempt(const std::string& id,
+                                              const std::string& task_id) const {
+  Attempt attempt;
+  absl::Status status = store_.Read([&](store::Transaction& tx) {
+    auto read = ReadAttempt(tx, task_id);
+    if (read.ok() && read->backfill_id != id) return UnknownAttempt(task_id);
+    if (read.ok()) attempt = *std::move(read);
+    return read.status();
+  });
+  if (!status.ok()) return status;
+  return attempt;
 }
 
 absl::StatusOr<Backfills::Page> Backfills::List(const Filter& filter, int64_t size,

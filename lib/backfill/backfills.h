@@ -45,11 +45,15 @@ class Backfills {
   // What it would do, and what stands in its way. Changes nothing, sends nothing that
   // changes Druid. Errors: SPEC_INVALID with every fault, LIMIT_EXCEEDED,
   // EXPECTATION_NOT_CHECKABLE. A Druid that does not answer is a notice of the plan.
+  // PLAN_STALE, GENERATION_MOVED, DRUID_UNAVAILABLE where a plan or generation is named.
   absl::StatusOr<Plan> MakePlan(const BackfillRequest& request) const;
+  // Its spec mended as far as each fault has one answer; what was right stays as it was.
+  absl::StatusOr<SpecCorrection> CorrectionOf(const BackfillRequest& request) const;
 
   struct Submitted {
     Backfill backfill;
-    bool attached = false;  // it was there already
+    bool attached = false;             // it was there already
+    std::vector<std::string> notices;  // what of the request it goes on without
   };
   // Reserves its time and stores it; the runner begins at once. The same caller, holder and
   // request id attach to what they made, and, when that is over, run again what
@@ -58,7 +62,8 @@ class Backfills {
   //   OBSERVE_ONLY;
   //   HELD: others hold some of the time (all of it, with skip_held); its blockers say who;
   //   STALE_TOKEN, EXPIRED …: of the reservation it was to act under;
-  //   PLAN_MOVED (ABORTED), GENERATION_MOVED: what was named is no longer so;
+  //   PLAN_STALE, GENERATION_MOVED (ABORTED): what was named is no longer so;
+  //   OTHER_EXPECTATION: equal work is there that expects other rows;
   //   REQUEST_ID_REUSED, REQUEST_ID_INVALID.
   absl::StatusOr<Submitted> Submit(const BackfillRequest& request, const audit::Caller& caller);
 
@@ -79,6 +84,9 @@ class Backfills {
                                                int64_t size, const std::string& token) const;
   // The attempts of the unit that covers a partition, oldest first.
   absl::StatusOr<std::vector<Attempt>> ListAttempts(const std::string& id, int64_t unit) const;
+
+  // UNKNOWN_ATTEMPT, also for one of another backfill.
+  absl::StatusOr<Attempt> GetAttempt(const std::string& id, const std::string& task_id) const;
 
   // What is empty does not filter.
   struct Filter {
@@ -143,8 +151,8 @@ class Backfills {
   // UNAVAILABLE, DRUID_UNAVAILABLE.
   absl::StatusOr<RollbackReply> Rollback(const std::string& id, const RollbackRequest& request,
                                          const audit::Caller& caller);
-  // A person takes SUSPECT or UNDETERMINED partitions as done. REASON_REQUIRED,
-  // UNKNOWN_PARTITION, NOT_ACCEPTABLE.
+  // A person takes SUSPECT or UNDETERMINED partitions as done: those of the intervals, or
+  // within them. REASON_REQUIRED, UNKNOWN_PARTITION, NOT_ACCEPTABLE.
   absl::StatusOr<Backfill> Accept(const std::string& id, const std::vector<Interval>& partitions,
                                   const audit::Caller& caller);
   // An admin declares an attempt over that can't be proven to be. REASON_REQUIRED,
@@ -158,7 +166,7 @@ class Backfills {
   // its step due.
   absl::StatusOr<Backfill> Mutate(const std::string& id, const char* method,
                                   const audit::Caller& caller, const Change& change);
-  // The plan or generation that the request names: PLAN_MOVED, GENERATION_MOVED.
+  // The plan or generation that the request names: PLAN_STALE, GENERATION_MOVED.
   absl::Status CheckAgainstPlan(const CheckedRequest& checked, const audit::Caller& caller) const;
   absl::StatusOr<Submitted> SubmitIn(store::Transaction& tx, const CheckedRequest& checked,
                                      const audit::Caller& caller) const;
@@ -173,5 +181,8 @@ class Backfills {
 // Brings phase, reason and message in line with the units' states, and stores the backfill
 // where that changed something. Gives whether nothing is left to do for the runner.
 absl::StatusOr<bool> UpdatePhase(store::Transaction& tx, Backfill& backfill);
+
+// Puts a unit that is over back to PENDING, with attempts anew.
+absl::Status PutBack(store::Transaction& tx, StoredUnit& unit);
 
 }  // namespace interlock::backfill

@@ -13,9 +13,6 @@ namespace {
 using verify::Attribution;
 using verify::Verdict;
 
-// Sums of doubles are added in another order after a re-index.
-constexpr double kSumTolerance = 1e-9;
-
 const char* NameOf(RowRule rule) {
   switch (rule) {
     case RowRule::kCountMetric:
@@ -50,8 +47,10 @@ class UnitJudge {
   Seen NothingWasOurs();
   // Each marks the unit wrong, or as not yet to be told.
   void CompareRows();
+  void CheckExpected();
   void CheckUnparseable();
   void CheckNeighbours();
+  void Total();
   void Mismatch(const std::string& reason, const std::string& message);
   void Wrong(const std::string& reason, const std::string& message);
   void Note(const std::string& note) {
@@ -127,14 +126,16 @@ void UnitJudge::JudgePartition(const Interval& partition) {
 void UnitJudge::JudgeNothingNew(const PartitionBefore& before) {
   PartitionJudgement& one = result_.partitions.back();
   one.proof.attribution = "NOTHING_NEW";
+  const ExpectedPartition* expected = ExpectedIn(evidence_.terms, one.partition);
+  const int64_t least = std::max(evidence_.terms.min_rows.value_or(0),
+                                 expected == nullptr ? 0 : expected->rows.value_or(0));
   if (!before.versions.empty() || !evidence_.succeeded) {
     one.state = State::kNotApplied;
     one.reason = "NO_NEW_VERSION";
-  } else if (evidence_.terms.min_rows.value_or(0) > 0) {
+  } else if (least > 0) {
     one.state = State::kSuspect;
     one.reason = "ZERO_ROWS";
-    one.message =
-        absl::StrCat("no rows came in, and at least ", *evidence_.terms.min_rows, " are expected");
+    one.message = absl::StrCat("no rows came in, and at least ", least, " are expected");
   } else {
     one.state = State::kEmpty;
     one.message = "nothing was there, and no rows came in";
@@ -220,11 +221,6 @@ void UnitJudge::JudgeFindings(const verify::PartitionVerdict& verdict,
         break;
     }
   }
-  if (one.state == State::kDone && one.proof.rows && *one.proof.rows < least) {
-    one.state = State::kSuspect;
-    one.reason = "TOO_FEW_ROWS";
-    one.message = absl::StrCat(*one.proof.rows, " rows, and at least ", least, " are expected");
-  }
 }
 
 void UnitJudge::Wrong(const std::string& reason, const std::string& message) {
@@ -304,8 +300,30 @@ void UnitJudge::CompareRows() {
       absl::StrCat(*rows_found_, " rows are there, and the task's report says ", *rows_expected_));
 }
 
+// Rows that are those of the report are settled, however short ago the task has ended.
+void UnitJudge::CheckExpected() {
+  const bool sure =
+      evidence_.rows_settled || (rows_expected_ && rows_found_ && *rows_expected_ == *rows_found_);
+  for (PartitionJudgement& one : result_.partitions) {
+    if (one.state != State::kDone && one.state != State::kEmpty) continue;
+    auto [reason, message] = Breach(evidence_.terms,
+                                    {one.partition, BeforeOf(one.partition).had_rows,
+                                     one.state == State::kEmpty, one.proof.rows},
+                                    evidence_.after.rows);
+    if (reason.empty()) continue;
+    not_yet_ = not_yet_ || !sure;
+    if (sure) one.state = State::kSuspect;
+    one.reason = sure ? reason : "ROWS_LAG";
+    one.message = std::move(message);
+  }
+}
+
 void UnitJudge::CheckUnparseable() {
   if (!evidence_.report) return;
+  if (evidence_.report->thrown_away > 0) {
+    Note(absl::StrCat("ROWS_THROWN_AWAY: ", evidence_.report->thrown_away,
+                      " rows that were read lie outside of the unit's time, or were filtered"));
+  }
   const int64_t total = evidence_.unparseable_before + evidence_.report->unparseable;
   if (evidence_.report->unparseable == 0 || total <= evidence_.terms.max_unparseable) return;
   Wrong("UNPARSEABLE_ROWS", absl::StrCat(total, " rows could not be parsed, of at most ",
@@ -349,6 +367,20 @@ void UnitJudge::FillProofs() {
   }
 }
 
+// What adds up over the backfill's units.
+void UnitJudge::Total() {
+  const RowTerms& terms = evidence_.terms;
+  if (!loaded()) return;
+  if (terms.rule == RowRule::kCountMetric || terms.rule == RowRule::kStoredRows) {
+    result_.rows =
+        std::llround(Found(terms.rule == RowRule::kCountMetric ? terms.count_metric : ""));
+  }
+  result_.sums.emplace();
+  for (const ExpectedSum& sum : terms.expected_sums) {
+    (*result_.sums)[sum.metric] = Found(sum.metric);
+  }
+}
+
 Seen UnitJudge::NothingWasOurs() {
   const bool came_in = evidence_.report && evidence_.report->processed > 0;
   if (!Any(State::kNotApplied) && came_in) {
@@ -371,6 +403,7 @@ Seen UnitJudge::Overall() {
     return evidence_.rows_settled ? Seen::kCantTell : Seen::kNotYet;
   }
   CompareRows();
+  CheckExpected();
   CheckUnparseable();
   CheckNeighbours();
   if (Any(State::kSuspect) || wrong_) return Seen::kWrong;
@@ -382,6 +415,7 @@ UnitJudgement UnitJudge::Run() {
   for (const Interval& partition : evidence_.unit.partitions) JudgePartition(partition);
   result_.seen = evidence_.after.changed_meanwhile ? Seen::kNotYet : Overall();
   FillProofs();
+  Total();
   if (result_.reason.empty() && result_.seen != Seen::kProven) {
     // The first partition that has something to say speaks for the unit.
     for (const PartitionJudgement& one : result_.partitions) {
@@ -395,19 +429,6 @@ UnitJudgement UnitJudge::Run() {
 }
 
 }  // namespace
-
-std::vector<std::string> MetricsOf(const RowTerms& terms) {
-  std::vector<std::string> metrics;
-  if (terms.rule == RowRule::kCountMetric) metrics.push_back(terms.count_metric);
-  if (terms.rule == RowRule::kSourceSums) {
-    for (const auto& [source, target] : terms.sums) metrics.push_back(target);
-  }
-  return metrics;
-}
-
-bool EqualSums(double a, double b) {
-  return std::fabs(a - b) <= kSumTolerance * std::max(std::fabs(a), std::fabs(b));
-}
 
 UnitJudgement JudgeUnit(const Evidence& evidence) { return UnitJudge(evidence).Run(); }
 

@@ -6,13 +6,14 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "lib/backfill/proof.h"
-#include "lib/backfill/spec.h"
+#include "lib/backfill/row_terms.h"
 #include "lib/backfill/state.h"
 #include "lib/backfill/units.h"
 #include "lib/druid/observation.h"
@@ -24,21 +25,8 @@
 
 namespace interlock::backfill {
 
-// How rows are compared, and what the caller expects.
-struct RowTerms {
-  RowRule rule = RowRule::kNotProvable;
-  std::string rule_reason;  // why not provable
-  std::string count_metric;
-  std::vector<std::pair<std::string, std::string>> sums;  // source → target column
-  std::optional<int64_t> min_rows;  // per partition; default 1 where there were rows, else 0
-  int64_t max_unparseable = 0;      // of the whole backfill
-};
-
 // Of a partition whose former generation is still used, where the backfill waits for that.
 inline constexpr char kNotRetired[] = "NOT_RETIRED";
-
-// Metrics to sum for these terms, in what is written.
-std::vector<std::string> MetricsOf(const RowTerms& terms);
 
 struct Evidence {
   Unit unit;
@@ -79,10 +67,10 @@ struct UnitJudgement {
   std::string reason;
   std::string message;
   std::vector<PartitionJudgement> partitions;
+  // Raw rows of the unit, and the sums that are expected over the whole, where they are known.
+  std::optional<int64_t> rows;
+  std::optional<std::map<std::string, double>> sums;
 };
-
-// Sums of doubles are added in another order after a re-index: equal but for 1e-9 of them.
-bool EqualSums(double a, double b);
 
 UnitJudgement JudgeUnit(const Evidence& evidence);
 

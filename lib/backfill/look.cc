@@ -40,6 +40,19 @@ void FillPartitions(const Unit& unit, const druid::Timeline& timeline, BeforeLoo
   }
 }
 
+// The raw rows of a partition, as an earlier backfill has proven them.
+absl::StatusOr<std::optional<int64_t>> RowsProven(store::Transaction& tx,
+                                                  const std::string& backfill_id,
+                                                  const Interval& partition) {
+  PartitionFilter filter;
+  filter.overlapping = partition;
+  auto found = ReadPartitions(tx, backfill_id, filter, partition.start(), 1);
+  if (!found.ok()) return found.status();
+  if (found->empty() || found->front().partition != partition) return std::nullopt;
+  if (found->front().state == State::kEmpty) return 0;
+  return found->front().proof ? found->front().proof->rows : std::nullopt;
+}
+
 }  // namespace
 
 absl::StatusOr<Pass::Sight> Pass::LookForObstacles(const StoredUnit& unit) {
@@ -103,11 +116,13 @@ Pass::Sight Pass::ReadSurroundings(const StoredUnit& unit, BeforeLook* look,
 }
 
 // What equal work left there last, and what is still seen.
-absl::StatusOr<bool> Pass::IsDoneAlready(const StoredUnit& unit, const druid::Timeline& timeline) {
+absl::StatusOr<bool> Pass::IsDoneAlready(const StoredUnit& unit, const druid::Timeline& timeline,
+                                         std::optional<int64_t>* rows) {
   if (backfill_.reprocess != Reprocess::kNone || unit.attempts > 0) return false;
   bool all = true;
   absl::Status status = world_.store.Read([&](store::Transaction& tx) -> absl::Status {
     all = true;
+    *rows = 0;
     for (const Interval& partition : unit.unit.partitions) {
       auto done = FindDone(tx, backfill_.datasource, partition);
       if (!done.ok()) return done.status();
@@ -116,6 +131,10 @@ absl::StatusOr<bool> Pass::IsDoneAlready(const StoredUnit& unit, const druid::Ti
       const bool live = *done && (*done)->digest == backfill_.digest &&
                         (*done)->backfill_id != backfill_.id && (*done)->version == seen;
       all = all && live;
+      if (!all) return absl::OkStatus();
+      auto proven = RowsProven(tx, (*done)->backfill_id, partition);
+      if (!proven.ok()) return proven.status();
+      *rows = *rows && *proven ? std::optional<int64_t>(**rows + **proven) : std::nullopt;
     }
     return absl::OkStatus();
   });
@@ -128,13 +147,15 @@ absl::StatusOr<Pass::Sight> Pass::LookBefore(const StoredUnit& unit, BeforeLook*
   std::optional<druid::Timeline> timeline;
   Sight sight = ReadSurroundings(unit, look, &timeline);
   if (sight.seen != Seen::kClear) return sight;
-  auto done = IsDoneAlready(unit, *timeline);
+  std::optional<int64_t> rows;
+  auto done = IsDoneAlready(unit, *timeline, &rows);
   if (!done.ok()) return done.status();
   if (*done) {
     return Sight{Seen::kAlreadyDone,
                  "ALREADY_DONE",
                  "the same work is done and still live here; reprocess `all` runs it again",
-                 {}};
+                 {},
+                 rows};
   }
   auto obstacles = LookForObstacles(unit);
   if (!obstacles.ok() || obstacles->seen != Seen::kClear) return obstacles;

@@ -1,5 +1,6 @@
 // Backfills: pause, resume, cancel, retry, accept, abandon.
 #include <algorithm>
+#include <set>
 
 #include "absl/strings/str_cat.h"
 #include "lib/audit/audit.h"
@@ -22,18 +23,6 @@ std::string StateJson(const Backfill& backfill) {
 // Whether a wish still has something to act upon.
 bool IsDone(const Backfill& backfill) { return IsOver(backfill.phase); }
 
-absl::Status PutBack(store::Transaction& tx, StoredUnit& unit) {
-  unit.state = Next(unit.state, Seen::kRetry).state;
-  unit.reason = unit.message = "";
-  unit.attempts = 0;
-  unit.rows.reset();
-  unit.unparseable = 0;
-  unit.reservation_id = "";
-  unit.token = 0;
-  unit.due = tx.now();
-  return UpdateUnit(tx, unit);
-}
-
 bool Touches(const StoredUnit& unit, const std::vector<Interval>& intervals) {
   if (intervals.empty()) return true;
   for (const Interval& own : unit.unit.intervals) {
@@ -44,26 +33,40 @@ bool Touches(const StoredUnit& unit, const std::vector<Interval>& intervals) {
   return false;
 }
 
-// The partition of that interval, which must be there.
-absl::StatusOr<StoredPartition> FindPartition(store::Transaction& tx, const std::string& id,
-                                              const Interval& interval) {
+bool InDoubt(const StoredPartition& partition) {
+  return partition.state == State::kSuspect || partition.state == State::kUndetermined;
+}
+
+// The partition of that interval; or, of an interval that covers several, those in doubt.
+absl::StatusOr<std::vector<StoredPartition>> FindDoubtful(store::Transaction& tx,
+                                                          const std::string& id,
+                                                          const Interval& interval) {
   PartitionFilter filter;
   filter.overlapping = interval;
   auto found = ReadPartitions(tx, id, filter, Instant::kMin, kMaxPartitions);
   if (!found.ok()) return found.status();
+  std::vector<StoredPartition> doubtful;
   for (StoredPartition& partition : *found) {
-    if (partition.partition == interval) return std::move(partition);
+    if (!interval.Contains(partition.partition)) continue;
+    const bool named = partition.partition == interval;
+    if (named && !InDoubt(partition))
+      return NotAcceptable(interval.ToString(), NameOf(partition.state));
+    if (InDoubt(partition)) doubtful.push_back(std::move(partition));
   }
-  return UnknownPartition(id, interval.ToString());
+  if (doubtful.empty()) return UnknownPartition(id, interval.ToString());
+  return doubtful;
 }
 
 // An accepted unit's attempt, where it is still open, writes no more on a person's word.
-absl::Status SettleAccepted(store::Transaction& tx, const Backfill& backfill, StoredUnit unit) {
+absl::Status SettleAccepted(store::Transaction& tx, const Backfill& backfill, StoredUnit unit,
+                            const audit::Caller& caller) {
   if (!unit.task_id.empty() && IsOpen(unit.state)) {
     auto attempt = ReadAttempt(tx, unit.task_id);
     if (!attempt.ok()) return attempt.status();
     attempt->state = AttemptState::kAbandoned;
     attempt->settled = tx.now();
+    attempt->abandoned_by = caller.identity;
+    attempt->abandon_reason = caller.reason;
     absl::Status status = UpdateAttempt(tx, *attempt);
     if (status.ok()) status = UnpinUnit(tx, unit, unit.task_id);
     if (status.ok()) status = LeaveTime(tx, backfill, unit);
@@ -74,9 +77,6 @@ absl::Status SettleAccepted(store::Transaction& tx, const Backfill& backfill, St
 
 absl::Status AcceptOne(store::Transaction& tx, const Backfill& backfill, StoredPartition partition,
                        const audit::Caller& caller) {
-  if (partition.state != State::kSuspect && partition.state != State::kUndetermined) {
-    return NotAcceptable(partition.partition.ToString(), NameOf(partition.state));
-  }
   partition.state = State::kDone;
   partition.message = absl::StrCat("accepted by ", caller.identity, ": ", caller.reason);
   if (!partition.proof) partition.proof.emplace();
@@ -89,7 +89,8 @@ absl::Status AcceptOne(store::Transaction& tx, const Backfill& backfill, StoredP
 }
 
 // A unit is done when a person has accepted all of its partitions that were in doubt.
-absl::Status CloseAcceptedUnit(store::Transaction& tx, const Backfill& backfill, int64_t number) {
+absl::Status CloseAcceptedUnit(store::Transaction& tx, const Backfill& backfill, int64_t number,
+                               const audit::Caller& caller) {
   auto unit = ReadUnit(tx, backfill.id, number);
   if (!unit.ok()) return unit.status();
   PartitionFilter filter;
@@ -99,7 +100,7 @@ absl::Status CloseAcceptedUnit(store::Transaction& tx, const Backfill& backfill,
   for (const StoredPartition& partition : *partitions) {
     if (partition.unit == number && !IsGood(partition.state)) return absl::OkStatus();
   }
-  absl::Status status = SettleAccepted(tx, backfill, *unit);
+  absl::Status status = SettleAccepted(tx, backfill, *unit, caller);
   if (!status.ok()) return status;
   unit->state = State::kDone;
   // Only the unit's row: its partitions have their own words by now.
@@ -112,6 +113,19 @@ absl::Status CloseAcceptedUnit(store::Transaction& tx, const Backfill& backfill,
 }
 
 }  // namespace
+
+absl::Status PutBack(store::Transaction& tx, StoredUnit& unit) {
+  unit.state = Next(unit.state, Seen::kRetry).state;
+  unit.reason = unit.message = "";
+  unit.attempts = 0;
+  unit.rows.reset();
+  unit.sums.reset();
+  unit.unparseable = 0;
+  unit.reservation_id = "";
+  unit.token = 0;
+  unit.due = tx.now();
+  return UpdateUnit(tx, unit);
+}
 
 absl::StatusOr<Backfill> Backfills::Mutate(const std::string& id, const char* method,
                                            const audit::Caller& caller, const Change& change) {
@@ -184,8 +198,10 @@ absl::StatusOr<Backfills::Retried> Backfills::Retry(const std::string& id,
           ++count;
         }
         if (count == 0) return NothingToRetry(id);
-        changed.pause = changed.cancel = false;
-        return SetWishes(tx, changed);
+        changed.pause = changed.cancel = changed.totals_judged = false;
+        changed.deadline.reset();  // it was the first run's
+        absl::Status status = UpdateBackfill(tx, changed);
+        return status.ok() ? SetWishes(tx, changed) : status;
       });
   if (!backfill.ok()) return backfill.status();
   return Retried{*std::move(backfill), count};
@@ -196,11 +212,18 @@ absl::StatusOr<Backfill> Backfills::Accept(const std::string& id,
                                            const audit::Caller& caller) {
   if (caller.reason.empty()) return ReasonRequired("to accept what is not proven");
   return Mutate(id, "AcceptPartitions", caller, [&](store::Transaction& tx, Backfill& backfill) {
+    std::set<int64_t> units;
     for (const Interval& interval : partitions) {
-      auto partition = FindPartition(tx, id, interval);
-      if (!partition.ok()) return partition.status();
-      absl::Status status = AcceptOne(tx, backfill, *partition, caller);
-      if (status.ok()) status = CloseAcceptedUnit(tx, backfill, partition->unit);
+      auto doubtful = FindDoubtful(tx, id, interval);
+      if (!doubtful.ok()) return doubtful.status();
+      for (const StoredPartition& partition : *doubtful) {
+        absl::Status status = AcceptOne(tx, backfill, partition, caller);
+        if (!status.ok()) return status;
+        units.insert(partition.unit);
+      }
+    }
+    for (const int64_t unit : units) {
+      absl::Status status = CloseAcceptedUnit(tx, backfill, unit, caller);
       if (!status.ok()) return status;
     }
     return absl::OkStatus();
@@ -218,6 +241,8 @@ absl::StatusOr<Backfill> Backfills::Abandon(const std::string& id, const std::st
     if (unit->task_id != task_id || !IsOpen(unit->state)) return AttemptSettled(task_id);
     attempt->state = AttemptState::kAbandoned;
     attempt->settled = tx.now();
+    attempt->abandoned_by = caller.identity;
+    attempt->abandon_reason = caller.reason;
     absl::Status status = UpdateAttempt(tx, *attempt);
     if (status.ok()) status = UnpinUnit(tx, *unit, task_id);
     unit->state = Next(unit->state, Seen::kAbandon).state;

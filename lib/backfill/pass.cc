@@ -90,6 +90,11 @@ absl::Status Pass::Move(StoredUnit& unit, const Sight& sight, const Body& more) 
   return absl::OkStatus();
 }
 
+bool Pass::IsLate() const {
+  return backfill_.deadline && now_ >= *backfill_.deadline && !backfill_.cancel &&
+         !IsOver(backfill_.phase);
+}
+
 absl::Status Pass::Begin() {
   return Write([&](store::Transaction& tx) -> absl::Status {
     auto backfill = ReadBackfill(tx, claim_.key);
@@ -97,6 +102,10 @@ absl::Status Pass::Begin() {
     backfill_ = *std::move(backfill);
     now_ = tx.now();
     absl::Status status = KeepTime(tx, backfill_, options_);
+    if (status.ok() && IsLate()) {
+      backfill_.cancel = true;
+      status = SetWishes(tx, backfill_);
+    }
     auto idle = UpdatePhase(tx, backfill_);
     if (!status.ok() || !idle.ok()) return status.ok() ? idle.status() : status;
     finished_ = *idle;
@@ -260,6 +269,9 @@ absl::Status Pass::End() {
                         : slots_full_ ? kSlotLook
                                       : options_.slow_look);
     if (*due) next_ = std::min(next_, std::max(**due, tx.now()));
+    if (backfill_.deadline && !backfill_.cancel) {
+      next_ = std::min(next_, std::max(*backfill_.deadline, tx.now()));
+    }
     if (backfill_.renew) next_ = std::min(next_, std::max(*backfill_.renew, tx.now()));
     return absl::OkStatus();
   });

@@ -37,10 +37,13 @@ class Pass {
     Seen seen = Seen::kCantTell;
     std::string reason, message;
     absl::Duration again = absl::ZeroDuration();  // when to look at the unit again
+    std::optional<int64_t> rows = std::nullopt;   // of what is done already, by its proofs
   };
 
   // --- pass.cc: the frame ---
   absl::Status Begin();
+  // The deadline of the whole is over.
+  bool IsLate() const;
   absl::Status TakeLeases();
   absl::Status TakeFree(store::Transaction& tx, Backfill& backfill,
                         const std::vector<StoredUnit>& units, const std::vector<lease::Held>& held);
@@ -66,7 +69,8 @@ class Pass {
   // --- look.cc: what is there, and in the way, before a task is posted ---
   absl::StatusOr<Sight> LookBefore(const StoredUnit& unit, BeforeLook* look);
   absl::StatusOr<Sight> LookForObstacles(const StoredUnit& unit);
-  absl::StatusOr<bool> IsDoneAlready(const StoredUnit& unit, const druid::Timeline& timeline);
+  absl::StatusOr<bool> IsDoneAlready(const StoredUnit& unit, const druid::Timeline& timeline,
+                                     std::optional<int64_t>* rows);
   Sight ReadSurroundings(const StoredUnit& unit, BeforeLook* look,
                          std::optional<druid::Timeline>* timeline);
 

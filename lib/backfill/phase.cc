@@ -4,6 +4,7 @@
 #include "lib/backfill/leases.h"
 #include "lib/backfill/rollback.h"
 #include "lib/backfill/state_events.h"
+#include "lib/backfill/totals.h"
 
 namespace interlock::backfill {
 namespace {
@@ -18,12 +19,11 @@ int64_t In(const std::map<State, int64_t>& counts, State state) {
   return it == counts.end() ? 0 : it->second;
 }
 
-int64_t Unfinished(const std::map<State, int64_t>& counts) {
-  int64_t unfinished = 0;
-  for (const auto& [state, count] : counts) {
-    if (!IsFinal(state) && state != State::kUndetermined) unfinished += count;
-  }
-  return unfinished;
+// Something is left for the runner to do by itself.
+absl::StatusOr<bool> IsUnfinished(store::Transaction& tx, const std::string& id) {
+  return AnyUnitIn(tx, id,
+                   {State::kPending, State::kReserved, State::kSubmitting, State::kRunning,
+                    State::kProving, State::kNotApplied});
 }
 
 Standing AtWork(const Backfill& backfill) {
@@ -49,30 +49,64 @@ absl::StatusOr<std::optional<Standing>> RolledBack(store::Transaction& tx, const
                   absl::StrCat("the generation before it is visible again in ", back, " units")};
 }
 
+std::string Command(const char* verb, const std::string& id, const char* rest) {
+  return absl::StrCat("`interlockctl backfills ", verb, " ", id, rest, "`");
+}
+
+// What is in doubt, and each way out of it.
+absl::StatusOr<Standing> NeedsAPerson(store::Transaction& tx, const Backfill& backfill,
+                                      int64_t suspect, int64_t unclear) {
+  auto doubts = ReadDoubts(tx, backfill.id);
+  if (!doubts.ok()) return doubts.status();
+  std::string text;
+  if (suspect > 0) {
+    absl::StrAppend(&text, suspect, " unit(s) SUSPECT: what they wrote is live. ",
+                    Command("accept", backfill.id, " PARTITION... --reason TEXT"),
+                    " takes it as it is, ", Command("rollback", backfill.id, " --reason TEXT"),
+                    " brings the generation before it back, ",
+                    Command("retry", backfill.id, " --state suspect"), " writes it again");
+  }
+  if (unclear > 0) {
+    absl::StrAppend(&text, text.empty() ? "" : "; ", unclear,
+                    " unit(s) UNDETERMINED: looked at again by itself. ",
+                    Command("accept", backfill.id, " PARTITION... --reason TEXT"),
+                    " takes what is there, ",
+                    Command("abandon", backfill.id, " TASK --reason TEXT"),
+                    " (an admin) has its attempt count as over, and tries again");
+  }
+  const bool one = doubts->size() == 1 && !doubts->front().reason.empty();
+  const std::string why = one ? doubts->front().message : "";
+  return Standing{Phase::kNeedsAttention, one ? doubts->front().reason : "UNITS_NOT_PROVEN",
+                  absl::StrCat(why, why.empty() ? "" : ". ", text)};
+}
+
 absl::StatusOr<Standing> Over(store::Transaction& tx, const Backfill& backfill,
-                              const std::map<State, int64_t>& counts) {
+                              const std::map<State, int64_t>& counts, TotalsSeen totals) {
   auto rolled_back = RolledBack(tx, backfill, counts);
   if (!rolled_back.ok()) return rolled_back.status();
   if (*rolled_back) return **rolled_back;
-  const int64_t unclear = In(counts, State::kSuspect) + In(counts, State::kUndetermined);
-  if (unclear > 0) {
-    return Standing{
-        Phase::kNeedsAttention, "UNITS_NOT_PROVEN",
-        absl::StrCat(unclear, " units are SUSPECT or UNDETERMINED: accept or retry them")};
+  const int64_t suspect = In(counts, State::kSuspect);
+  const int64_t unclear = In(counts, State::kUndetermined);
+  if (unclear == 0 && suspect > 0 && backfill.cancel) {
+    return Standing{Phase::kCancelled, "",
+                    absl::StrCat("given up; ", suspect, " units are SUSPECT and stay as they are: ",
+                                 Command("rollback", backfill.id, " --reason TEXT"),
+                                 " brings the generation before them back")};
   }
+  if (suspect + unclear > 0) return NeedsAPerson(tx, backfill, suspect, unclear);
   if (const int64_t failed = In(counts, State::kFailed); failed > 0) {
     return Standing{Phase::kFailed, "UNITS_FAILED", absl::StrCat(failed, " units have failed")};
   }
   if (const int64_t cancelled = In(counts, State::kCancelled); cancelled > 0) {
-    return Standing{Phase::kCancelled, "", absl::StrCat(cancelled, " units were given up")};
+    const bool late = backfill.deadline && tx.now() >= *backfill.deadline;
+    return Standing{Phase::kCancelled, late ? "DEADLINE_OVER" : "",
+                    absl::StrCat(cancelled, " units were given up",
+                                 late ? ", as the deadline of the whole was over" : "")};
   }
-  auto totals = SumUnits(tx, backfill.id);
-  if (!totals.ok()) return totals.status();
-  if (backfill.expected_rows && totals->rows_known && totals->rows != *backfill.expected_rows &&
-      In(counts, State::kSkipped) + In(counts, State::kRolledBack) == 0) {
-    return Standing{Phase::kNeedsAttention, "ROWS_DIFFER",
-                    absl::StrCat(totals->rows, " rows came in, and ", *backfill.expected_rows,
-                                 " were expected")};
+  if (totals == TotalsSeen::kNotKnown) {
+    return Standing{Phase::kDone, "EXPECTATION_NOT_CHECKED",
+                    "what is expected over all of it was not checked: the rows of what was skipped "
+                    "or accepted are not known"};
   }
   return Standing{Phase::kDone, "", ""};
 }
@@ -80,14 +114,23 @@ absl::StatusOr<Standing> Over(store::Transaction& tx, const Backfill& backfill,
 }  // namespace
 
 absl::StatusOr<bool> UpdatePhase(store::Transaction& tx, Backfill& backfill) {
-  auto counts = CountUnits(tx, backfill.id);
-  if (!counts.ok()) return counts.status();
-  const absl::StatusOr<Standing> told = Unfinished(*counts) > 0
-                                            ? absl::StatusOr<Standing>(AtWork(backfill))
-                                            : Over(tx, backfill, *counts);
+  // Asked after each move of each unit: counted only once none is left at work.
+  auto unfinished = IsUnfinished(tx, backfill.id);
+  if (!unfinished.ok()) return unfinished.status();
+  bool idle = false;
+  absl::StatusOr<Standing> told = AtWork(backfill);
+  if (!*unfinished) {
+    auto counts = CountUnits(tx, backfill.id);
+    if (!counts.ok()) return counts.status();
+    auto totals = JudgeTotals(tx, backfill, *counts);
+    if (!totals.ok()) return totals.status();
+    if (*totals == TotalsSeen::kDiffer) counts = CountUnits(tx, backfill.id);
+    if (!counts.ok()) return counts.status();
+    told = Over(tx, backfill, *counts, *totals);
+    idle = In(*counts, State::kUndetermined) == 0;
+  }
   if (!told.ok()) return told.status();
   const Standing& standing = *told;
-  const bool idle = Unfinished(*counts) == 0 && In(*counts, State::kUndetermined) == 0;
   const bool ended = IsOver(standing.phase);
   const bool same = standing.phase == backfill.phase && standing.reason == backfill.reason &&
                     standing.message == backfill.message && ended == backfill.ended.has_value();

@@ -106,6 +106,7 @@ void Planner::Begin() {
   plan_.widened = spec_.widened;
   plan_.label = spec_.label;
   plan_.spec_json = spec_.json;
+  if (!spec_.sql) plan_.changes = ChangesOf(checked_.request.spec, spec_.json);
   plan_.job = checked_.job;
   plan_.job_version = checked_.job_version;
   plan_.why_cut = checked_.cut.why;

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "lib/backfill/obstacles.h"
 #include "lib/backfill/request.h"
+#include "lib/backfill/spec_correction.h"
 #include "lib/druid/cluster.h"
 #include "lib/store/store.h"
 
@@ -61,7 +62,8 @@ struct Plan {
   std::string revision;
   bool druid_answered = true;
   std::string spec_json;
-  std::string job;  // "" where the spec came with the request
+  std::vector<SpecChange> changes;  // from the spec that came in
+  std::string job;                  // "" where the spec came with the request
   int64_t job_version = 0;
   std::vector<SpecFault> warnings;
 };
@@ -73,8 +75,8 @@ absl::StatusOr<Plan> PlanOf(const CheckedRequest& checked, const lease::Limits& 
                             store::Store& store, druid::Cluster& cluster);
 
 // A submit names a plan, or a generation: whether the world is still as it was then.
-// ABORTED (PLAN_MOVED), FAILED_PRECONDITION (GENERATION_MOVED), UNAVAILABLE
-// (DRUID_UNAVAILABLE) where that can't be known now.
+// ABORTED (PLAN_STALE, GENERATION_MOVED), UNAVAILABLE (DRUID_UNAVAILABLE) where that can't
+// be known now.
 absl::Status CheckPlanned(const BackfillRequest& request, const Plan& plan);
 
 }  // namespace interlock::backfill

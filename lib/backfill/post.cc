@@ -53,6 +53,7 @@ absl::Status Pass::Start(StoredUnit& unit, bool* started) {
   BeforeLook look;
   auto sight = LookBefore(unit, &look);
   if (!sight.ok()) return sight.status();
+  if (sight->seen == Seen::kAlreadyDone) unit.rows = sight->rows;
   if (sight->seen != Seen::kClear) return Move(unit, *sight);
   absl::Status status = StoreIntent(unit, std::move(look), started);
   if (!status.ok() || !*started) return status;

@@ -1,6 +1,5 @@
 // What a task's effect was: read from Druid, judged, and stored with the proof.
 #include <algorithm>
-#include <cmath>
 
 #include "absl/strings/str_cat.h"
 #include "lib/backfill/leases.h"
@@ -16,10 +15,6 @@ namespace {
 constexpr absl::Duration kClockSlack = absl::Minutes(1);
 
 constexpr absl::Duration kRarestLook = absl::Minutes(10);
-
-std::vector<Interval> SummedIn(const Unit& unit) {
-  return unit.partitions.size() <= kMaxSummedPartitions ? unit.partitions : unit.intervals;
-}
 
 Interval Around(const Unit& unit, const std::vector<Interval>& neighbours) {
   Instant start = unit.intervals.front().start();
@@ -101,7 +96,7 @@ Pass::Sight Pass::Gather(const StoredUnit& unit, Attempt& attempt, Evidence* evi
   request.datasource = backfill_.datasource;
   request.interval = unit.unit.hull();
   request.surroundings = Around(unit.unit, attempt.before.neighbours);
-  request.partitions = SummedIn(unit.unit);
+  request.partitions = SummedIn(unit.unit, backfill_.terms);
   request.metrics = MetricsOf(backfill_.terms);
   // The first look has the coordinator poll; later ones only wait (apache/druid#9965).
   request.refresh = unit.reason != "NOT_LOADED";
@@ -157,13 +152,11 @@ absl::Status Pass::StoreJudgement(StoredUnit& unit, Attempt& attempt, const Unit
   if (judged.seen == Seen::kNoEffect && !attempt.druid_error.empty()) {
     sight.message = absl::StrCat(judged.message, "; Druid said: ", attempt.druid_error);
   }
-  const Proof& proof = judged.partitions.front().proof;
   unit.unparseable = settles && attempt.rows ? attempt.rows->unparseable : 0;
-  unit.rows.reset();
+  const bool counted = settles && judged.seen != Seen::kNoEffect;
+  unit.rows = counted ? judged.rows : std::nullopt;
+  unit.sums = counted ? judged.sums : std::nullopt;
   if (judged.seen == Seen::kProvenEmpty) unit.rows = 0;
-  if (judged.seen == Seen::kProven && proof.rows_found && proof.row_rule != "SOURCE_SUMS") {
-    unit.rows = std::llround(*proof.rows_found);
-  }
   return Move(unit, sight, [&](store::Transaction& tx) -> absl::Status {
     if (settles) {
       attempt.state = AttemptState::kSettled;

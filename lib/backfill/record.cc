@@ -23,6 +23,40 @@ Enum Named(const std::array<absl::string_view, N>& names, absl::string_view name
   return otherwise;
 }
 
+JsonValue SumsOf(const std::vector<ExpectedSum>& sums, JsonWriter& out) {
+  JsonValue list(rapidjson::kArrayType);
+  for (const ExpectedSum& sum : sums) {
+    JsonValue one(rapidjson::kObjectType);
+    one.AddMember("metric", out.Copy(sum.metric), out.allocator());
+    one.AddMember("value", sum.value, out.allocator());
+    one.AddMember("whole", sum.whole, out.allocator());
+    list.PushBack(one, out.allocator());
+  }
+  return list;
+}
+
+std::vector<ExpectedSum> SumsIn(const JsonValue& object) {
+  std::vector<ExpectedSum> sums;
+  ForEachIn(object, "expected_sums", [&](const JsonValue& one) {
+    const JsonValue* whole = MemberOf(one, "whole");
+    sums.push_back({TextIn(one, "metric"), DoubleIn(one, "value").value_or(0),
+                    whole != nullptr && whole->IsTrue()});
+  });
+  return sums;
+}
+
+JsonValue PartitionsOf(const std::vector<ExpectedPartition>& partitions, JsonWriter& out) {
+  JsonValue list(rapidjson::kArrayType);
+  for (const ExpectedPartition& partition : partitions) {
+    JsonValue one(rapidjson::kObjectType);
+    one.AddMember("interval", out.Copy(partition.interval.ToString()), out.allocator());
+    if (partition.rows) one.AddMember("rows", *partition.rows, out.allocator());
+    one.AddMember("expected_sums", SumsOf(partition.sums, out), out.allocator());
+    list.PushBack(one, out.allocator());
+  }
+  return list;
+}
+
 }  // namespace
 
 absl::string_view NameOf(Phase phase) { return kPhases[static_cast<size_t>(phase)]; }
@@ -52,6 +86,8 @@ std::string ToJson(const RowTerms& terms) {
   out.Put("sums", std::move(sums));
   out.Maybe("min_rows", terms.min_rows);
   out.Number("max_unparseable", terms.max_unparseable);
+  out.Put("expected_sums", SumsOf(terms.expected_sums, out));
+  out.Put("expected_partitions", PartitionsOf(terms.expected_partitions, out));
   return out.ToString();
 }
 
@@ -70,6 +106,11 @@ RowTerms RowTermsFrom(const std::string& json) {
   });
   terms.min_rows = NumberIn(document, "min_rows");
   terms.max_unparseable = NumberIn(document, "max_unparseable").value_or(0);
+  terms.expected_sums = SumsIn(document);
+  ForEachIn(document, "expected_partitions", [&](const JsonValue& one) {
+    terms.expected_partitions.push_back(
+        {IntervalIn(one, "interval"), NumberIn(one, "rows"), SumsIn(one)});
+  });
   return terms;
 }
 
@@ -144,6 +185,26 @@ std::map<std::string, std::string> LabelsFrom(const std::string& json) {
     if (member.value.IsString()) labels[member.name.GetString()] = member.value.GetString();
   }
   return labels;
+}
+
+std::string SumsToJson(const std::map<std::string, double>& sums) {
+  JsonWriter out;
+  JsonValue all(rapidjson::kObjectType);
+  for (const auto& [metric, sum] : sums) all.AddMember(out.Copy(metric), JsonValue(sum), out.allocator());
+  out.Put("sums", std::move(all));
+  return out.ToString();
+}
+
+std::map<std::string, double> SumsFrom(const std::string& json) {
+  std::map<std::string, double> sums;
+  rapidjson::Document document;
+  if (!ReadJsonObject(json, &document)) return sums;
+  const JsonValue* all = MemberOf(document, "sums");
+  if (all == nullptr || !all->IsObject()) return sums;
+  for (const auto& member : all->GetObject()) {
+    if (member.value.IsNumber()) sums[member.name.GetString()] = member.value.GetDouble();
+  }
+  return sums;
 }
 
 std::string ToJson(const TaskRows& rows) {

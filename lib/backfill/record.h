@@ -89,6 +89,9 @@ struct Backfill {
 
   Instant created;
   std::optional<Instant> started, ended;
+  std::optional<Instant> deadline;  // given up where it is not over then
+  // Its totals were held against what is expected, since something ran last.
+  bool totals_judged = false;
 };
 
 struct StoredUnit {
@@ -101,8 +104,9 @@ struct StoredUnit {
   std::string task_id;   // of the newest attempt
   std::string reservation_id;
   int64_t token = 0;
-  Instant due;                  // not looked at before
-  std::optional<int64_t> rows;  // that came in, once proven
+  Instant due;                                        // not looked at before
+  std::optional<int64_t> rows;                        // that came in, once proven
+  std::optional<std::map<std::string, double>> sums;  // that are expected over the whole
   int64_t unparseable = 0;
 };
 
@@ -114,6 +118,10 @@ struct StoredPartition {
   Instant since;  // of the state
   int64_t revision = 0;
   std::optional<Proof> proof;
+  // Of its unit: its name, its attempts in this backfill, the newest one's task.
+  std::string unit_key;
+  int64_t attempts = 0;
+  std::string task_id;
 };
 
 enum class AttemptState {
@@ -154,6 +162,7 @@ struct Attempt {
   std::vector<std::pair<Interval, std::string>> locks;
   bool others_seen = false;
   std::optional<TaskRows> rows;
+  std::string abandoned_by, abandon_reason;  // where a person has declared it over
 };
 
 std::string ToJson(const RowTerms& terms);
@@ -166,6 +175,8 @@ std::string TextsToJson(const std::vector<std::string>& texts);
 std::vector<std::string> TextsFrom(const std::string& json);
 std::string LabelsToJson(const std::map<std::string, std::string>& labels);
 std::map<std::string, std::string> LabelsFrom(const std::string& json);
+std::string SumsToJson(const std::map<std::string, double>& sums);
+std::map<std::string, double> SumsFrom(const std::string& json);
 std::string ToJson(const TaskRows& rows);
 TaskRows TaskRowsFrom(const std::string& json);
 

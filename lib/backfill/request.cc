@@ -50,7 +50,11 @@ std::string FingerprintOf(const BackfillRequest& request, const std::string& wor
                   " ", NumberText(request.max_unparseable), " ", request.count_metric, "\n",
                   request.reservation_id, " ", request.token, "\n",
                   absl::FormatDuration(request.rollback_window), " ", request.plan_revision, " ",
-                  request.expect_generation);
+                  request.expect_generation, " ", absl::FormatDuration(request.deadline));
+  RowTerms asked;
+  asked.expected_sums = request.expected_sums;
+  asked.expected_partitions = request.expected_partitions;
+  absl::StrAppend(&text, "\n", ToJson(asked));
   return Sha256Hex(text);
 }
 
@@ -77,19 +81,9 @@ RowTerms TermsOf(const BackfillRequest& request, const Spec& spec) {
   }
   terms.min_rows = request.min_rows;
   terms.max_unparseable = request.max_unparseable.value_or(0);
+  terms.expected_sums = request.expected_sums;
+  terms.expected_partitions = request.expected_partitions;
   return terms;
-}
-
-absl::Status CheckExpectations(const BackfillRequest& request, const RowTerms& terms) {
-  const bool counts = terms.rule == RowRule::kCountMetric || terms.rule == RowRule::kStoredRows;
-  const char* why = terms.rule == RowRule::kSourceSums
-                        ? "rows of a re-index are compared by sums; name a count metric"
-                        : terms.rule_reason.c_str();
-  if (request.expected_rows && !counts) return ExpectationNotCheckable("expect.rows", why);
-  if (request.min_rows.value_or(0) > 1 && !counts) {
-    return ExpectationNotCheckable("expect.min_rows", why);
-  }
-  return absl::OkStatus();
 }
 
 // The job's work, and what it expects where the request does not say.
@@ -153,6 +147,7 @@ absl::StatusOr<CheckedRequest> Checked(BackfillRequest request, const Options& o
   if (absl::Status status = FillFromJob(store, &request, &checked); !status.ok()) return status;
   FillDefaults(options, &request);
   if (absl::Status status = CheckLimits(request); !status.ok()) return status;
+  if (absl::Status status = CheckExpectedNumbers(request); !status.ok()) return status;
   CheckOptions check_options;
   check_options.intervals = request.intervals;
   check_options.accept_widening = request.accept_widening;
@@ -165,12 +160,12 @@ absl::StatusOr<CheckedRequest> Checked(BackfillRequest request, const Options& o
   if (!cut.ok()) return cut.status();
   checked.cut = *std::move(cut);
   checked.terms = TermsOf(request, spec);
-  if (absl::Status status = CheckExpectations(request, checked.terms); !status.ok()) return status;
   if (request.purpose.empty()) request.purpose = spec.label.empty() ? "backfill" : spec.label;
   checked.digest = DigestOfWork(spec.json);
   // A job without a version means the newest one of the moment, at the first request.
   checked.fingerprint = FingerprintOf(request, work.empty() ? spec.json : work, spec.intervals);
   checked.request = std::move(request);
+  if (absl::Status status = CheckExpectations(checked); !status.ok()) return status;
   return checked;
 }
 

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "lib/audit/caller.h"
+#include "lib/backfill/expectation.h"
 #include "lib/backfill/options.h"
 #include "lib/backfill/record.h"
 #include "lib/backfill/spec.h"
@@ -38,9 +39,13 @@ struct BackfillRequest {
   bool accept_widening = false;
   verify::Level level = verify::Level::kServed;
   absl::Duration waiting_deadline, run_deadline;
+  absl::Duration deadline;  // given up where it is not over after this; zero for never
 
   // Raw rows: over all of it, at least per partition, unparseable over all of it.
   std::optional<int64_t> expected_rows, min_rows, max_unparseable;
+  // Sums of metrics over all of it, and what is expected of single partitions.
+  std::vector<ExpectedSum> expected_sums;
+  std::vector<ExpectedPartition> expected_partitions;
   // The column whose sum counts raw rows, in place of the spec's own count metric.
   std::string count_metric;
 
@@ -68,7 +73,7 @@ struct CheckedRequest {
   std::string fingerprint;  // of all that was asked but `reprocess`
 };
 
-// SPEC_INVALID with every fault, LIMIT_EXCEEDED, EXPECTATION_NOT_CHECKABLE; UNKNOWN_JOB and
+// SPEC_INVALID with every fault, LIMIT_EXCEEDED, those of CheckExpectations; UNKNOWN_JOB and
 // INVALID_NAME where a job is named; those of CheckSql for a query. The store is only read.
 absl::StatusOr<CheckedRequest> Checked(BackfillRequest request, const Options& options,
                                        store::Store& store, druid::Cluster& cluster);

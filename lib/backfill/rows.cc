@@ -15,7 +15,7 @@ namespace {
   " purpose, request_reason, labels, reprocess, max_parallel, max_attempts, newest_first," \
   " skip_held, level, waiting_ms, run_ms, terms, expected_rows, druid_source, why_cut,"    \
   " finer, notices, reservation_id, token, lent, reservations, renew_ms, created_ms,"      \
-  " started_ms, ended_ms, job, job_version, rollback_ms"
+  " started_ms, ended_ms, job, job_version, rollback_ms, deadline_ms, totals_judged"
 
 Backfill BackfillOf(const store::Row& row) {
   size_t i = 0;
@@ -67,6 +67,8 @@ Backfill BackfillOf(const store::Row& row) {
   b.job = row.Text(i++);
   b.job_version = row.Int(i++);
   b.rollback_window = absl::Milliseconds(row.Int(i++));
+  b.deadline = row.MaybeAt(i++);
+  b.totals_judged = row.Flag(i++);
   return b;
 }
 
@@ -137,8 +139,8 @@ absl::Status InsertBackfill(store::Transaction& tx, Backfill& b) {
           " :request_id, :fingerprint, :purpose, :request_reason, :labels, :reprocess,"
           " :max_parallel, :max_attempts, :newest_first, :skip_held, :level, :waiting, :run,"
           " :terms, :expected_rows, :druid_source, :why_cut, :finer, :notices, :reservation_id,"
-          " :token, :lent, :reservations, :renew, :created, :started, :ended, :job, :job_version, "
-          ":rollback, :start, :end)",
+          " :token, :lent, :reservations, :renew, :created, :started, :ended, :job,"
+          " :job_version, :rollback, :deadline, :judged, :start, :end)",
           {b.id,
            b.number,
            b.revision,
@@ -185,6 +187,8 @@ absl::Status InsertBackfill(store::Transaction& tx, Backfill& b) {
            b.job,
            b.job_version,
            absl::ToInt64Milliseconds(b.rollback_window),
+           b.deadline,
+           b.totals_judged,
            b.intervals.front().start(),
            b.intervals.back().end()})
       .status();
@@ -199,9 +203,10 @@ absl::Status UpdateBackfill(store::Transaction& tx, Backfill& b) {
           "UPDATE backfill SET revision = :revision, phase = :phase, reason = :reason,"
           " message = :message, notices = :notices, reservation_id = :reservation,"
           " token = :token, lent = :lent, reservations = :reservations, renew_ms = :renew,"
-          " started_ms = :started, ended_ms = :ended WHERE id = :id",
+          " started_ms = :started, ended_ms = :ended, totals_judged = :judged WHERE id = :id",
           {b.revision, std::string(NameOf(b.phase)), b.reason, b.message, TextsToJson(b.notices),
-           b.reservation_id, b.token, b.lent, b.reservations, b.renew, b.started, b.ended, b.id})
+           b.reservation_id, b.token, b.lent, b.reservations, b.renew, b.started, b.ended,
+           b.totals_judged, b.id})
       .status();
 }
 
@@ -211,9 +216,9 @@ absl::Status SetWishes(store::Transaction& tx, Backfill& b) {
   b.revision = *revision;
   return tx
       .Execute(
-          "UPDATE backfill SET revision = :revision, pause = :pause, cancel = :cancel"
-          " WHERE id = :id",
-          {b.revision, b.pause, b.cancel, b.id})
+          "UPDATE backfill SET revision = :revision, pause = :pause, cancel = :cancel,"
+          " deadline_ms = :deadline WHERE id = :id",
+          {b.revision, b.pause, b.cancel, b.deadline, b.id})
       .status();
 }
 
@@ -247,6 +252,16 @@ absl::Status RecordDone(store::Transaction& tx, const std::string& datasource,
           " at_ms = excluded.at_ms",
           {datasource, partition.start(), partition.end(), done.digest, done.version,
            done.backfill_id, tx.now()})
+      .status();
+}
+
+absl::Status ForgetDone(store::Transaction& tx, const std::string& datasource,
+                        const Interval& partition, const std::string& backfill_id) {
+  return tx
+      .Execute(
+          "DELETE FROM backfill_done WHERE datasource = :datasource AND start_ms = :start AND"
+          " end_ms = :end AND backfill_id = :backfill",
+          {datasource, partition.start(), partition.end(), backfill_id})
       .status();
 }
 

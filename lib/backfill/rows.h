@@ -47,7 +47,7 @@ absl::StatusOr<std::optional<Backfill>> FindSameWork(store::Transaction& tx,
 absl::Status InsertBackfill(store::Transaction& tx, Backfill& backfill);
 // Stores what its runner changes, with the next revision; not the wishes to pause or cancel.
 absl::Status UpdateBackfill(store::Transaction& tx, Backfill& backfill);
-// Stores the wishes, with the next revision.
+// Stores the wishes and the deadline, with the next revision.
 absl::Status SetWishes(store::Transaction& tx, Backfill& backfill);
 
 // --- Units and partitions ----------------------------------------------------------------
@@ -70,16 +70,27 @@ absl::StatusOr<std::vector<StoredUnit>> ReadUnits(store::Transaction& tx,
 absl::StatusOr<std::optional<Instant>> NextDue(store::Transaction& tx,
                                                const std::string& backfill_id,
                                                const std::vector<State>& states);
+absl::StatusOr<bool> AnyUnitIn(store::Transaction& tx, const std::string& backfill_id,
+                               const std::vector<State>& states);
 absl::StatusOr<std::map<State, int64_t>> CountUnits(store::Transaction& tx,
                                                     const std::string& backfill_id);
 absl::StatusOr<std::map<State, int64_t>> CountPartitions(store::Transaction& tx,
                                                          const std::string& backfill_id);
+// Why units are SUSPECT or UNDETERMINED, each reason once; a message where all share it.
+struct Doubt {
+  std::string reason, message;
+};
+absl::StatusOr<std::vector<Doubt>> ReadDoubts(store::Transaction& tx,
+                                              const std::string& backfill_id);
 struct Totals {
   int64_t rows = 0;
   bool rows_known = true;  // of every unit
   int64_t unparseable = 0;
 };
 absl::StatusOr<Totals> SumUnits(store::Transaction& tx, const std::string& backfill_id);
+// Of what is expected over the whole; nothing where some unit's are not known.
+absl::StatusOr<std::optional<std::map<std::string, double>>> SumMetrics(
+    store::Transaction& tx, const std::string& backfill_id);
 // Attempts that may write now: of the datasource, and in all.
 struct OpenCounts {
   int64_t backfill = 0, datasource = 0, all = 0;
@@ -127,6 +138,9 @@ struct DoneBefore {
 };
 absl::Status RecordDone(store::Transaction& tx, const std::string& datasource,
                         const Interval& partition, const DoneBefore& done);
+// Where it was this backfill that did it last.
+absl::Status ForgetDone(store::Transaction& tx, const std::string& datasource,
+                        const Interval& partition, const std::string& backfill_id);
 absl::StatusOr<std::optional<DoneBefore>> FindDone(store::Transaction& tx,
                                                    const std::string& datasource,
                                                    const Interval& partition);

@@ -38,6 +38,18 @@ std::vector<std::string> Retirements() {
   };
 }
 
+// Version 4: what is expected over the whole, and a deadline of the whole.
+std::vector<std::string> TotalsAndDeadlines() {
+  return {
+      "ALTER TABLE backfill ADD COLUMN deadline_ms BIGINT",
+      // Whether its totals were held against what is expected, since something ran last.
+      "ALTER TABLE backfill ADD COLUMN totals_judged BIGINT NOT NULL DEFAULT 0",
+      "ALTER TABLE backfill_unit ADD COLUMN sums_in TEXT",
+      "ALTER TABLE backfill_attempt ADD COLUMN abandoned_by TEXT NOT NULL DEFAULT ''",
+      "ALTER TABLE backfill_attempt ADD COLUMN abandon_reason TEXT NOT NULL DEFAULT ''",
+  };
+}
+
 }  // namespace
 
 store::Schema BackfillSchema() {
@@ -108,7 +120,8 @@ store::Schema BackfillSchema() {
            "INSERT INTO backfill_counter (last_number, last_revision) VALUES (0, 0)",
        },
        JobsAndRollbacks(),
-       Retirements()},
+       Retirements(),
+       TotalsAndDeadlines()},
       {}};
 }
 

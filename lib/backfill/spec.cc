@@ -11,6 +11,7 @@
 #include "lib/backfill/spec_members.h"
 #include "lib/backfill/spec_node.h"
 #include "lib/backfill/spec_schema.h"
+#include "lib/backfill/spec_secrets.h"
 #include "lib/backfill/spec_tuning.h"
 #include "lib/backfill/units.h"
 #include "lib/time/status_reason.h"
@@ -103,6 +104,8 @@ std::vector<std::pair<std::string, std::string>> SumColumns(const Node& metrics,
 
 void SetRowRule(const Node& data_schema, const Schema& schema, bool rollup, Spec* spec) {
   spec->count_metric = schema.count_metric;
+  spec->metrics = schema.sum_metrics;
+  if (!schema.count_metric.empty()) spec->metrics.push_back(schema.count_metric);
   if (!spec->druid_source.empty() && !data_schema.At("transformSpec").present()) {
     spec->sums = SumColumns(data_schema.At("metricsSpec"), schema);
     if (!spec->sums.empty()) {
@@ -226,6 +229,7 @@ SpecCheck CheckSpec(const std::string& json, const CheckOptions& options) {
   Findings findings;
   rapidjson::Document document;
   const bool readable = ParseJsonObject(json, &document, &findings);
+  if (readable) TakeSecretsOut(&document, &findings);
   if (readable) check.spec = CheckDocument(document, options, &findings);
   if (check.spec) CheckUnits(*check.spec, &findings);
   if (!findings.clean()) check.spec.reset();

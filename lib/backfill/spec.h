@@ -63,6 +63,7 @@ struct Spec {
   std::string count_metric;
   // Column of the source → column of the target, for kSourceSums.
   std::vector<std::pair<std::string, std::string>> sums;
+  std::vector<std::string> metrics;  // columns of the target that add up
 };
 
 struct SpecCheck {

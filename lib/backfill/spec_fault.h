@@ -16,6 +16,7 @@ struct SpecFault {
   // JSON text to put there, where there is one answer; "" takes the member out.
   std::optional<std::string> correction;
   bool path_outside = false;  // a path whose rendering leaves its unit
+  bool secret = false;        // what stood there may not be shown
 };
 
 // Collects while a spec is read. Not thread-safe; one per check.

@@ -8,6 +8,7 @@
 #include "lib/backfill/json_members.h"
 #include "lib/backfill/placeholder.h"
 #include "lib/backfill/spec_granularity.h"
+#include "lib/backfill/spec_secrets.h"
 #include "lib/backfill/spec_tuning.h"
 
 namespace interlock::backfill {
@@ -60,6 +61,7 @@ void SqlCheck::CheckTexts() {
                        ": each unit needs both of its bounds"),
           kWouldDo);
   }
+  FindSecretsInQuery(work_.query, work_.context, &findings_);
   rapidjson::Document context;
   if (work_.context.empty()) return;
   if (!ReadJsonObject(work_.context, &context)) {

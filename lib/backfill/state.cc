@@ -132,6 +132,9 @@ Step FromNotApplied(Seen seen) {
 Step FromOver(State state, Seen seen) {
   if (seen == Seen::kRetry) return {State::kPending, Action::kReserve};
   if (seen == Seen::kAccept && state == State::kSuspect) return {State::kDone, Action::kNone};
+  if (seen == Seen::kTotalsDiffer && (state == State::kDone || state == State::kEmpty)) {
+    return {State::kSuspect, Action::kNone};
+  }
   return {state, Action::kNone};
 }
 

@@ -54,6 +54,7 @@ enum class Seen {
   kCancel,          // somebody asked to give it up
   kAccept,          // a person takes it as it is
   kAbandon,         // a person declares its attempt over
+  kTotalsDiffer,    // all of the backfill together is not what is expected
   kRetry,           // somebody asked to run it again
 };
 

@@ -127,25 +127,57 @@ absl::Status StoreUnits(store::Transaction& tx, const Backfill& backfill, const 
 
 // The same request after its backfill is over: what `reprocess` says runs again.
 absl::Status RunAgain(store::Transaction& tx, Backfill& backfill, Reprocess reprocess) {
-  if (reprocess == Reprocess::kNone || !IsOver(backfill.phase)) return absl::OkStatus();
+  const bool idle = IsOver(backfill.phase) || backfill.phase == Phase::kNeedsAttention;
+  if (reprocess == Reprocess::kNone || !idle) return absl::OkStatus();
   std::vector<State> states = {State::kFailed, State::kCancelled, State::kSuspect};
   if (reprocess == Reprocess::kAll) {
-    states.insert(states.end(), {State::kDone, State::kEmpty, State::kSkipped});
+    states.insert(states.end(), {State::kDone, State::kEmpty, State::kSkipped, State::kRolledBack});
   }
   auto units = ReadUnits(tx, backfill.id, states, Instant::kMax, false, kMaxPartitions);
   if (!units.ok()) return units.status();
   for (StoredUnit& unit : *units) {
-    unit.state = Next(unit.state, Seen::kRetry).state;
-    unit.reason = unit.message = "";
-    unit.attempts = 0;
-    unit.due = tx.now();
-    absl::Status status = UpdateUnit(tx, unit);
+    absl::Status status = PutBack(tx, unit);
     if (!status.ok()) return status;
   }
   backfill.reprocess = reprocess;
-  backfill.pause = backfill.cancel = false;
+  backfill.pause = backfill.cancel = backfill.totals_judged = false;
+  backfill.deadline.reset();  // it was the first run's
   absl::Status status = SetWishes(tx, backfill);
   return status.ok() ? UpdatePhase(tx, backfill).status() : status;
+}
+
+bool ExpectsTheSame(const Backfill& there, const CheckedRequest& checked) {
+  return there.expected_rows == checked.request.expected_rows &&
+         ToJson(there.terms) == ToJson(checked.terms) && there.level == checked.request.level;
+}
+
+// How the work is done is what was asked for first.
+std::vector<std::string> GoesOnWithout(const Backfill& there, const BackfillRequest& request) {
+  std::string options;
+  const auto compare = [&](const char* name, bool equal) {
+    if (!equal) absl::StrAppend(&options, options.empty() ? "" : ", ", name);
+  };
+  compare("max_parallel", there.max_parallel == request.max_parallel);
+  compare("max_attempts", there.max_attempts == request.max_attempts);
+  compare("newest_first", there.newest_first == request.newest_first);
+  compare("skip_held", there.skip_held == request.skip_held);
+  compare("waiting_deadline", there.waiting_deadline == request.waiting_deadline);
+  compare("run_deadline", there.run_deadline == request.run_deadline);
+  compare("rollback_window", there.rollback_window == request.rollback_window);
+  compare("deadline", request.deadline <= absl::ZeroDuration());
+  if (options.empty()) return {};
+  return {absl::StrCat("ATTACHED_AS_IT_IS: ", there.id,
+                       " was there already, and goes on with its own ", options)};
+}
+
+// Its request id has lived its time after the backfill's end, and names another by now.
+absl::Status LetGoOfRequestId(store::Transaction& tx, Backfill& backfill) {
+  backfill.notices.push_back(absl::StrCat("REQUEST_ID_EXPIRED: it was made by the request ",
+                                          backfill.request_id, ", an id that was used again at ",
+                                          tx.now().ToString()));
+  absl::Status status =
+      tx.Execute("UPDATE backfill SET request_id = '' WHERE id = :id", {backfill.id}).status();
+  return status.ok() ? UpdateBackfill(tx, backfill) : status;
 }
 
 std::string Described(const Backfill& backfill) {
@@ -165,8 +197,14 @@ absl::StatusOr<Backfills::Submitted> Backfills::SubmitIn(store::Transaction& tx,
   const BackfillRequest& request = checked.request;
   auto same = FindByRequest(tx, caller.identity, request.holder, caller.request_id);
   if (!same.ok()) return same.status();
+  if (*same && (*same)->ended &&
+      tx.now() - *(*same)->ended > options_.lease_limits.request_id_kept) {
+    absl::Status status = LetGoOfRequestId(tx, **same);
+    if (!status.ok()) return status;
+    same->reset();
+  }
   if (*same) {
-    Submitted submitted{**same, true};
+    Submitted submitted{**same, true, {}};
     if (submitted.backfill.fingerprint != checked.fingerprint) {
       return RequestIdReused(caller.request_id, submitted.backfill.id);
     }
@@ -178,15 +216,20 @@ absl::StatusOr<Backfills::Submitted> Backfills::SubmitIn(store::Transaction& tx,
     auto there = FindSameWork(tx, checked.check.spec->datasource, checked.digest,
                               IntervalsToText(checked.check.spec->intervals));
     if (!there.ok()) return there.status();
-    if (*there && (!(*there)->ended || request.reprocess == Reprocess::kFailed)) {
-      Submitted submitted{**there, true};
+    const bool alike = *there && ExpectsTheSame(**there, checked);
+    // One that waits for a person holds no other request up.
+    const bool waits = *there && (*there)->phase == Phase::kNeedsAttention && !alike;
+    if (*there && !waits && (!(*there)->ended || request.reprocess == Reprocess::kFailed)) {
+      if (!alike) return OtherExpectation((*there)->id, NameOf((*there)->phase));
+      Submitted submitted{**there, true, GoesOnWithout(**there, request)};
       absl::Status status = RunAgain(tx, submitted.backfill, request.reprocess);
       if (!status.ok()) return status;
       return submitted;
     }
   }
-  Submitted submitted{NewBackfill(checked, caller), false};
+  Submitted submitted{NewBackfill(checked, caller), false, {}};
   Backfill& backfill = submitted.backfill;
+  if (request.deadline > absl::ZeroDuration()) backfill.deadline = tx.now() + request.deadline;
   absl::Status status = InsertBackfill(tx, backfill);
   if (!status.ok()) return status;
   lease::Grant grant;

@@ -13,10 +13,13 @@ namespace {
 
 #define INTERLOCK_UNIT_COLUMNS                                                \
   "backfill_id, number, unit_key, state, reason, message, attempts, task_id," \
-  " reservation_id, token, due_ms, rows_in, unparseable"
+  " reservation_id, token, due_ms, rows_in, unparseable, sums_in"
 
-#define INTERLOCK_PARTITION_COLUMNS \
-  "start_ms, end_ms, unit, state, reason, message, since_ms, revision, proof"
+#define INTERLOCK_PARTITIONS                                                          \
+  "SELECT p.start_ms, p.end_ms, p.unit, p.state, p.reason, p.message, p.since_ms,"    \
+  " p.revision, p.proof, u.unit_key, u.attempts, u.task_id FROM backfill_partition p" \
+  " JOIN backfill_unit u ON u.backfill_id = p.backfill_id AND u.number = p.unit"      \
+  " WHERE p.backfill_id = :id AND "
 
 StoredUnit UnitOf(const store::Row& row) {
   StoredUnit unit;
@@ -33,6 +36,7 @@ StoredUnit UnitOf(const store::Row& row) {
   unit.due = row.At(10);
   if (!row.IsNull(11)) unit.rows = row.Int(11);
   unit.unparseable = row.Int(12);
+  if (!row.IsNull(13)) unit.sums = SumsFrom(row.Text(13));
   return unit;
 }
 
@@ -46,6 +50,9 @@ StoredPartition PartitionOf(const store::Row& row) {
   partition.since = row.At(6);
   partition.revision = row.Int(7);
   if (!row.IsNull(8)) partition.proof = ProofFrom(row.Text(8));
+  partition.unit_key = row.Text(9);
+  partition.attempts = row.Int(10);
+  partition.task_id = row.Text(11);
   return partition;
 }
 
@@ -121,10 +128,12 @@ absl::Status UpdateUnit(store::Transaction& tx, const StoredUnit& unit) {
                  "UPDATE backfill_unit SET state = :state, open = :open, reason = :reason,"
                  " message = :message, attempts = :attempts, task_id = :task,"
                  " reservation_id = :reservation, token = :token, due_ms = :due, rows_in = :rows,"
-                 " unparseable = :unparseable WHERE backfill_id = :id AND number = :number",
+                 " unparseable = :unparseable, sums_in = :sums"
+                 " WHERE backfill_id = :id AND number = :number",
                  {std::string(NameOf(unit.state)), IsOpen(unit.state), unit.reason, unit.message,
                   unit.attempts, unit.task_id, unit.reservation_id, unit.token, unit.due,
                   unit.rows ? store::Value(*unit.rows) : store::Value(), unit.unparseable,
+                  unit.sums ? store::Value(SumsToJson(*unit.sums)) : store::Value(),
                   unit.backfill_id, unit.number})
                .status();
   auto revision = NextRevision(tx);
@@ -214,6 +223,18 @@ absl::StatusOr<std::optional<Instant>> NextDue(store::Transaction& tx,
   return next;
 }
 
+absl::StatusOr<bool> AnyUnitIn(store::Transaction& tx, const std::string& backfill_id,
+                               const std::vector<State>& states) {
+  for (const State state : states) {
+    auto rows = tx.Query(
+        "SELECT number FROM backfill_unit WHERE backfill_id = :id AND state = :state LIMIT 1",
+        {backfill_id, std::string(NameOf(state))});
+    if (!rows.ok()) return rows.status();
+    if (!rows->empty()) return true;
+  }
+  return false;
+}
+
 absl::StatusOr<std::map<State, int64_t>> CountUnits(store::Transaction& tx,
                                                     const std::string& backfill_id) {
   return Counted(
@@ -236,6 +257,33 @@ absl::StatusOr<Totals> SumUnits(store::Transaction& tx, const std::string& backf
   if (!rows.ok()) return rows.status();
   const store::Row& row = rows->front();
   return Totals{row.Int(0), row.Int(1) == 0, row.Int(2)};
+}
+
+absl::StatusOr<std::vector<Doubt>> ReadDoubts(store::Transaction& tx,
+                                              const std::string& backfill_id) {
+  auto rows = tx.Query(
+      "SELECT reason, MIN(message), MAX(message) FROM backfill_unit WHERE backfill_id = :id AND"
+      " state IN (:suspect, :undetermined) GROUP BY reason ORDER BY reason",
+      {backfill_id, std::string(NameOf(State::kSuspect)),
+       std::string(NameOf(State::kUndetermined))});
+  if (!rows.ok()) return rows.status();
+  std::vector<Doubt> doubts;
+  for (const store::Row& row : *rows) {
+    doubts.push_back({row.Text(0), row.Text(1) == row.Text(2) ? row.Text(1) : ""});
+  }
+  return doubts;
+}
+
+absl::StatusOr<std::optional<std::map<std::string, double>>> SumMetrics(
+    store::Transaction& tx, const std::string& backfill_id) {
+  auto rows = tx.Query("SELECT sums_in FROM backfill_unit WHERE backfill_id = :id", {backfill_id});
+  if (!rows.ok()) return rows.status();
+  std::map<std::string, double> total;
+  for (const store::Row& row : *rows) {
+    if (row.IsNull(0)) return std::nullopt;
+    for (const auto& [metric, sum] : SumsFrom(row.Text(0))) total[metric] += sum;
+  }
+  return total;
 }
 
 absl::StatusOr<OpenCounts> CountOpen(store::Transaction& tx, const std::string& backfill_id,
@@ -261,16 +309,14 @@ absl::StatusOr<std::vector<StoredPartition>> ReadPartitions(store::Transaction& 
   const Interval overlap = filter.overlapping.value_or(Interval::Eternity());
   // States are picked out here, so all rows may be needed to fill a page.
   const int64_t limit = filter.states.empty() ? most : std::numeric_limits<int32_t>::max();
-  auto rows =
-      filter.after_revision > 0
-          ? tx.Query("SELECT " INTERLOCK_PARTITION_COLUMNS
-                     " FROM backfill_partition WHERE backfill_id = :id AND revision > :after"
-                     " ORDER BY revision, start_ms LIMIT :limit",
-                     {backfill_id, filter.after_revision, limit})
-          : tx.Query("SELECT " INTERLOCK_PARTITION_COLUMNS
-                     " FROM backfill_partition WHERE backfill_id = :id AND start_ms >= :from AND"
-                     " start_ms < :end AND end_ms > :start ORDER BY start_ms LIMIT :limit",
-                     {backfill_id, from, overlap.end(), overlap.start(), limit});
+  auto rows = filter.after_revision > 0
+                  ? tx.Query(INTERLOCK_PARTITIONS
+                             "p.revision > :after ORDER BY p.revision, p.start_ms LIMIT :limit",
+                             {backfill_id, filter.after_revision, limit})
+                  : tx.Query(INTERLOCK_PARTITIONS
+                             "p.start_ms >= :from AND p.start_ms < :end AND p.end_ms > :start"
+                             " ORDER BY p.start_ms LIMIT :limit",
+                             {backfill_id, from, overlap.end(), overlap.start(), limit});
   if (!rows.ok()) return rows.status();
   std::vector<StoredPartition> partitions;
   for (const store::Row& row : *rows) {

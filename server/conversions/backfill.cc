@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "lib/backfill/sql_work.h"
+#include "server/conversions/expectation.h"
 #include "server/conversions/time.h"
 #include "server/field_not_built.h"
 
@@ -153,12 +154,7 @@ absl::Status CheckBuilt(const v1::SubmitBackfillRequest& request) {
     return FieldNotBuilt("input_ends_at_committed_offsets");
   if (request.accept_concurrent_append()) return FieldNotBuilt("accept_concurrent_append");
   // `correction` is SubmitCall's to honour.
-  if (request.has_deadline()) return FieldNotBuilt("deadline");
-  if (request.expect().sums_size() > 0) return FieldNotBuilt("expect/sums");
-  if (request.expect().partitions_size() > 0) return FieldNotBuilt("expect/partitions");
-  if (!request.expect().same_as_datasource().empty())
-    return FieldNotBuilt("expect/same_as_datasource");
-  return absl::OkStatus();
+  return CheckDurations(request);
 }
 
 backfill::Reprocess ReprocessOf(v1::Reprocess::Mode mode) {
@@ -201,6 +197,22 @@ void ToProto(const backfill::SpecFault& warning, v1::Notice* proto) {
   proto->set_remedy(warning.would_do);
 }
 
+void ToProto(const backfill::SpecChange& change, v1::SpecChange* proto) {
+  proto->set_pointer(change.pointer);
+  proto->set_before(change.before);
+  proto->set_after(change.after);
+  proto->set_reason(change.reason);
+}
+
+void ToProto(const backfill::SpecCorrection& correction, v1::BackfillPlan* proto) {
+  proto->set_corrected_spec(correction.spec);
+  for (const auto& change : correction.changes) ToProto(change, proto->add_spec_changes());
+  for (const auto& fault : correction.left) {
+    ToProto(fault, proto->add_notices());
+    proto->mutable_notices(proto->notices_size() - 1)->set_reason("SPEC_INVALID");
+  }
+}
+
 void ToProto(const backfill::Backfills::Detail& detail, bool with_spec, v1::Backfill* proto) {
   const backfill::Backfill& backfill = detail.backfill;
   proto->set_backfill_id(backfill.id);
@@ -222,7 +234,7 @@ void ToProto(const backfill::Backfills::Detail& detail, bool with_spec, v1::Back
   proto->set_max_parallel(static_cast<int32_t>(backfill.max_parallel));
   proto->set_max_attempts(static_cast<int32_t>(backfill.max_attempts));
   proto->set_newest_first(backfill.newest_first);
-  if (backfill.expected_rows) proto->mutable_expect()->set_rows(*backfill.expected_rows);
+  ToProto(backfill, proto->mutable_expect());
   proto->set_level(backfill.level == verify::Level::kVisible  ? v1::Proof::VISIBLE
                    : backfill.level == verify::Level::kServed ? v1::Proof::SERVED
                                                               : v1::Proof::RETIRED);
@@ -243,6 +255,7 @@ void ToProto(const backfill::Backfills::Detail& detail, bool with_spec, v1::Back
     ToProto(*backfill.ended, proto->mutable_end_time());
     ToProto(*backfill.ended + backfill.rollback_window, proto->mutable_rollback_until_time());
   }
+  if (backfill.deadline) ToProto(*backfill.deadline, proto->mutable_deadline_time());
   for (const auto& [state, count] : detail.counts) {
     auto* counted = proto->add_counts();
     counted->set_state(ToProto(state));
@@ -262,7 +275,10 @@ void ToProto(const backfill::StoredPartition& partition, v1::Partition* proto) {
   proto->set_message(partition.message);
   ToProto(partition.since, proto->mutable_state_time());
   if (partition.proof) SetProof(*partition.proof, partition.partition, proto->mutable_proof());
-  if (partition.proof) proto->set_task_id(partition.proof->task_id);
+  proto->set_unit(partition.unit_key);
+  proto->set_attempt_count(static_cast<int32_t>(partition.attempts));
+  proto->set_task_id(partition.task_id.empty() && partition.proof ? partition.proof->task_id
+                                                                  : partition.task_id);
 }
 
 void ToProto(const backfill::Attempt& attempt, v1::Attempt* proto) {
@@ -280,6 +296,8 @@ void ToProto(const backfill::Attempt& attempt, v1::Attempt* proto) {
   if (attempt.rows) SetTaskRows(*attempt.rows, proto->mutable_rows());
   proto->set_reservation_id(attempt.reservation_id);
   proto->set_fencing_token(attempt.token);
+  proto->set_abandoned_by(attempt.abandoned_by);
+  proto->set_abandon_reason(attempt.abandon_reason);
 }
 
 void ToProto(const backfill::Plan& plan, v1::BackfillPlan* proto) {
@@ -295,6 +313,7 @@ void ToProto(const backfill::Plan& plan, v1::BackfillPlan* proto) {
   proto->set_corrected_spec(backfill::IsSql(plan.spec_json)
                                 ? backfill::SqlWorkFrom(plan.spec_json).query
                                 : plan.spec_json);
+  for (const auto& change : plan.changes) ToProto(change, proto->add_spec_changes());
   for (const auto& planned : plan.units) {
     auto* unit = proto->add_units();
     unit->set_unit(planned.unit.key());
@@ -347,11 +366,8 @@ absl::StatusOr<backfill::BackfillRequest> FromProto(const v1::SubmitBackfillRequ
   if (request.has_waiting_deadline())
     backfill.waiting_deadline = FromProto(request.waiting_deadline());
   if (request.has_run_deadline()) backfill.run_deadline = FromProto(request.run_deadline());
-  const auto& expect = request.expect();
-  if (expect.has_rows()) backfill.expected_rows = expect.rows();
-  if (expect.has_min_rows()) backfill.min_rows = expect.min_rows();
-  if (expect.has_max_unparseable()) backfill.max_unparseable = expect.max_unparseable();
-  backfill.count_metric = expect.count_metric();
+  if (request.has_deadline()) backfill.deadline = FromProto(request.deadline());
+  if (auto status = FromProto(request.expect(), &backfill); !status.ok()) return status;
   backfill.reservation_id = request.reservation_id();
   backfill.token = request.fencing_token();
   return backfill;

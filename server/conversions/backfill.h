@@ -10,6 +10,7 @@
 #include "interlock/v1/partition.pb.h"
 #include "interlock/v1/plan.pb.h"
 #include "lib/backfill/backfills.h"
+#include "lib/backfill/spec_correction.h"
 
 namespace interlock::server {
 
@@ -22,6 +23,10 @@ void ToProto(const backfill::Backfills::Detail& detail, bool with_spec, v1::Back
 void ToProto(const backfill::StoredPartition& partition, v1::Partition* proto);
 void ToProto(const backfill::Attempt& attempt, v1::Attempt* proto);
 void ToProto(const backfill::Plan& plan, v1::BackfillPlan* proto);
+
+void ToProto(const backfill::SpecChange& change, v1::SpecChange* proto);
+// The spec as it would be accepted, what was changed, and what only a person can mend.
+void ToProto(const backfill::SpecCorrection& correction, v1::BackfillPlan* proto);
 
 // What was accepted of a spec, and told all the same.
 void ToProto(const backfill::SpecFault& warning, v1::Notice* proto);

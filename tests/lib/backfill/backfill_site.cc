@@ -111,6 +111,7 @@ druid::HttpReply SpoiledTransport::Send(const druid::HttpRequest& request) {
     default:
       reply = Deliver(request);
   }
+  if (const auto after = after_) after(request);
   if (spoil == Spoil::kLostAfter) return Broken("reset after");
   if (spoil == Spoil::kErrorAfter) {
     reply.status = 500;

@@ -51,6 +51,8 @@ class SpoiledTransport : public druid::HttpTransport {
   void Before(std::function<void(const druid::HttpRequest&)> before) {
     before_ = std::move(before);
   }
+  // The same after it, when its effect is there.
+  void After(std::function<void(const druid::HttpRequest&)> after) { after_ = std::move(after); }
   int64_t exchanges() const { return exchanges_; }
   // Bodies of the POSTs of tasks that reached Druid.
   const std::vector<std::string>& posts() const { return posts_; }
@@ -61,7 +63,7 @@ class SpoiledTransport : public druid::HttpTransport {
   simulator::Simulator& simulator_;
   const Clock& clock_;
   std::function<Spoil(int64_t, const druid::HttpRequest&)> spoil_;
-  std::function<void(const druid::HttpRequest&)> before_;
+  std::function<void(const druid::HttpRequest&)> before_, after_;
   int64_t exchanges_ = 0;
   std::vector<std::pair<int64_t, druid::HttpRequest>> late_;  // deliver at that exchange
   std::vector<std::string> posts_;

@@ -119,7 +119,10 @@ TEST_F(PlanTest, Case128ASubmitOfAPlanIsRefusedWhenTheWorldHasMoved) {
   site_.Load(13, 5);
   const auto refused = site_.backfills().Submit(request, site_.Caller());
   EXPECT_EQ(refused.status().code(), absl::StatusCode::kAborted);
-  EXPECT_EQ(ReasonOf(refused.status()), "PLAN_MOVED");
+  EXPECT_EQ(ReasonOf(refused.status()), "PLAN_STALE");
+  // Its plan is refused for what its submit would be.
+  EXPECT_EQ(ReasonOf(site_.backfills().MakePlan(request).status()), "PLAN_STALE");
+  request.plan_revision.clear();
   request.plan_revision = site_.backfills().MakePlan(request)->revision;
   EXPECT_EQ(Submit(request, "r1"), "");
   // Sent again after its own doing has moved the world, it is still that request.

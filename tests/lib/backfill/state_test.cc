@@ -77,6 +77,8 @@ const std::map<std::pair<S, E>, Step>& Table() {
       {{S::kDone, E::kRetry}, {S::kPending, A::kReserve}},
       {{S::kEmpty, E::kRetry}, {S::kPending, A::kReserve}},
       {{S::kRolledBack, E::kRetry}, {S::kPending, A::kReserve}},
+      {{S::kDone, E::kTotalsDiffer}, {S::kSuspect, A::kNone}},
+      {{S::kEmpty, E::kTotalsDiffer}, {S::kSuspect, A::kNone}},
   };
   return *kTable;
 }

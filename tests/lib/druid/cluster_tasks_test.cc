@@ -31,6 +31,21 @@ TEST(Cluster, ASubmitIsDoneOnlyWhenTheReplyNamesTheTask) {
   }
 }
 
+// A query's reply has other fields than a task's; what ends it is the overlord's all the same.
+TEST(Cluster, Case092AQuerysTaskIsNamedByItsOwnFieldAndShutDownLikeAnyOther) {
+  Fixture f([](const HttpRequest& request) {
+    return absl::StrContains(request.url, "/sql/task")
+               ? Reply(202, R"({"taskId":"query-il-1","state":"RUNNING"})")
+               : Reply(200, R"({"task":"query-il-1"})");
+  });
+  const auto submitted = f.cluster.SubmitSql("il-1", R"({"query":"REPLACE …"})");
+  ASSERT_TRUE(submitted.done()) << submitted.text();
+  EXPECT_EQ(submitted.value(), "query-il-1");
+  EXPECT_TRUE(f.cluster.ShutdownTask(submitted.value()).done());
+  EXPECT_EQ(f.transport->requests.back().url,
+            "http://overlord:8090/druid/indexer/v1/task/query-il-1/shutdown");
+}
+
 TEST(Cluster, Case066ATakenIdIsToldFromAnotherRefusal) {
   EXPECT_EQ(Fixture(Reply(400, R"({"error":"Task[il-1] already exists!"})"))
                 .cluster.SubmitTask(kTask)
