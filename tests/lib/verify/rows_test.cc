@@ -54,7 +54,7 @@ TEST(JudgeTotal, IsProvenAsATotalWhateverThePartitionsHave) {
 TEST(JudgeTotal, NamesBothFiguresOfWhatDiffers) {
   const Total total =
       JudgeTotal({Part(40, 400), Part(40, 100)}, {Sum(kRows, 40), Sum("sent", 501)});
-  EXPECT_THAT(Names(total.findings), ElementsAre("DUPLICATE_ROWS", "MISSING_ROWS"));
+  ASSERT_THAT(Names(total.findings), ElementsAre("DUPLICATE_ROWS", "MISSING_ROWS"));
   EXPECT_THAT(total.findings[0].evidence, HasSubstr("80 rows, and 40 are expected by the caller"));
   EXPECT_THAT(total.findings[1].evidence,
               HasSubstr("a sum of sent of 500, and 501 is expected by the caller"));
@@ -62,7 +62,7 @@ TEST(JudgeTotal, NamesBothFiguresOfWhatDiffers) {
 
 TEST(JudgeTotal, OfAPartThatCouldNotBeCountedIsUndetermined) {
   const Total total = JudgeTotal({Part(40, 400), Counted()}, {Sum(kRows, 40)});
-  EXPECT_THAT(Names(total.findings), ElementsAre("UNDETERMINED"));
+  ASSERT_THAT(Names(total.findings), ElementsAre("UNDETERMINED"));
   EXPECT_EQ(total.findings[0].reason, "ROWS_NOT_COUNTED");
 }
 
