@@ -86,18 +86,18 @@ absl::StatusOr<std::vector<Claim>> ClaimIn(store::Transaction& tx, const Claiman
 store::Schema WorkSchema() {
   return {"work",
           {{
-              "CREATE TABLE work_step (kind TEXT NOT NULL, key TEXT NOT NULL,"
-              " due_ms BIGINT NOT NULL, wanted_ms BIGINT, owner TEXT NOT NULL,"
-              " claim BIGINT NOT NULL, attempts BIGINT NOT NULL, PRIMARY KEY (kind, key))"
-              " {{clustered}}",
-              "CREATE INDEX work_step_by_due ON work_step (kind, due_ms)",
-              "CREATE TABLE work_claim_counter (last_claim BIGINT NOT NULL)",
-              "INSERT INTO work_claim_counter (last_claim) VALUES (0)",
-          },
-          {
-              "CREATE TABLE work_replica (name TEXT NOT NULL PRIMARY KEY,"
-              " version TEXT NOT NULL, seen_ms BIGINT NOT NULL) {{clustered}}",
-          }},
+               "CREATE TABLE work_step (kind TEXT NOT NULL, key TEXT NOT NULL,"
+               " due_ms BIGINT NOT NULL, wanted_ms BIGINT, owner TEXT NOT NULL,"
+               " claim BIGINT NOT NULL, attempts BIGINT NOT NULL, PRIMARY KEY (kind, key))"
+               " {{clustered}}",
+               "CREATE INDEX work_step_by_due ON work_step (kind, due_ms)",
+               "CREATE TABLE work_claim_counter (last_claim BIGINT NOT NULL)",
+               "INSERT INTO work_claim_counter (last_claim) VALUES (0)",
+           },
+           {
+               "CREATE TABLE work_replica (name TEXT NOT NULL PRIMARY KEY,"
+               " version TEXT NOT NULL, seen_ms BIGINT NOT NULL) {{clustered}}",
+           }},
           {}};
 }
 
