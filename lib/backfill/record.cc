@@ -190,7 +190,8 @@ std::map<std::string, std::string> LabelsFrom(const std::string& json) {
 std::string SumsToJson(const std::map<std::string, double>& sums) {
   JsonWriter out;
   JsonValue all(rapidjson::kObjectType);
-  for (const auto& [metric, sum] : sums) all.AddMember(out.Copy(metric), JsonValue(sum), out.allocator());
+  for (const auto& [metric, sum] : sums)
+    all.AddMember(out.Copy(metric), JsonValue(sum), out.allocator());
   out.Put("sums", std::move(all));
   return out.ToString();
 }
