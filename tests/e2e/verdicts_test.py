@@ -207,6 +207,27 @@ class OnDruidVerdicts(VerdictSite, EndToEnd):
         self.mark_unused(old)
         self.assertEqual(self.becomes("SINGLE_VERSION", "--level", "retired", "--wait", "60s")[0], 0)
 
+    def test_what_a_backfill_replaced_is_retired_once_its_window_is_over(self):
+        self.real = RealDruid()
+        self.druid = self.real.druid()
+        self.server = self.run_interlockd(
+            self.real, backfills="retire: true rollback_window { seconds: 2 }")
+        self.events({10: 5})
+        self.write()
+        self.becomes("SINGLE_VERSION", "--wait", "30s")
+        old = self.druid.segments(self.datasource, hours(10, 11))[0]["identifier"]
+        code, _, error = self.server.ctl(
+            "submit", "--spec", self.job(self.folder / "events"), "--interval", hours(10, 11),
+            "--wait")
+        self.assertEqual(code, 0, error)
+        # By us, or by Druid's duty where that comes first.
+        code, reply, error = self.server.ctl("verify", self.datasource, hours(10, 11), "--level",
+                                             "retired", "--wait", "60s", "--unused")
+        self.assertEqual((code, reply["level"]), (0, "RETIRED"), error)
+        self.assertNotIn(old, [s["identifier"] for s in self.druid.segments(self.datasource,
+                                                                            hours(10, 11))])
+        self.assertIn("UNUSED", {v["standing"] for v in reply["partitions"][0]["versions"]})
+
     def test_the_newest_version_marked_unused_reveals_the_older(self):
         self.begin()
         self.events({10: 5})
