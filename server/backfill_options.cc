@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "server/conversions/time.h"
+#include "server/guard_options.h"
 
 namespace interlock::server {
 
@@ -25,6 +26,8 @@ backfill::Options BackfillOptions(const config::v1::ServerConfig& config,
   options.rollback_window = FromProto(backfills.rollback_window());
   options.retire = backfills.retire() && options.manage;
   options.settle_time = FromProto(backfills.settle_time());
+  options.max_pause = FromProto(backfills.max_pause());
+  options.guard = GuardOptions(config);
   options.lease_limits = limits;
   return options;
 }

@@ -1,8 +1,10 @@
 #include "server/gauges.h"
 
 #include <algorithm>
+#include <map>
 
 #include "lib/backfill/counts.h"
+#include "lib/backfill/handover_rows.h"
 #include "lib/drop/counts.h"
 #include "lib/guard/findings.h"
 #include "lib/guard/rows.h"
@@ -21,6 +23,10 @@ Gauges::Gauges(store::Store& store, druid::Cluster& cluster, Executor& executor,
                            .Name("interlock_orphan_segments")
                            .Help("Segments whose rows a kill removed and whose files are there")
                            .Register(*metrics.registry())),
+      handover_pause_seconds_(prometheus::BuildGauge()
+                                  .Name("interlock_handover_pause_seconds")
+                                  .Help("How long a handover has the stream suspended by now")
+                                  .Register(*metrics.registry())),
       asked_(std::chrono::steady_clock::now() - kDruidEvery) {}
 
 class Gauges::Refill {
@@ -44,6 +50,22 @@ class Gauges::Refill {
   std::set<prometheus::Gauge*> now_;
 };
 
+namespace {
+
+// Partitions in which a stream's rows count twice, by datasource, as the guard found them.
+absl::StatusOr<std::map<std::string, int64_t>> CountLateRows(store::Transaction& tx) {
+  constexpr int64_t kMostFindings = 10'000;
+  auto found = guard::ListFindings(tx, "", /*only_open=*/true, kMostFindings);
+  if (!found.ok()) return found.status();
+  std::map<std::string, int64_t> counts;
+  for (const guard::Finding& finding : *found) {
+    if (finding.reason == "DUPLICATE_ROWS") ++counts[finding.datasource];
+  }
+  return counts;
+}
+
+}  // namespace
+
 absl::Status Gauges::ReadStreams(store::Transaction& tx, Refill& refill) {
   auto streams = guard::StreamsOf(tx, "");
   if (!streams.ok()) return streams.status();
@@ -58,6 +80,18 @@ absl::Status Gauges::ReadStreams(store::Transaction& tx, Refill& refill) {
     refill.Set(metrics_.stream_suspended, labels, stream.health->suspended ? 1 : 0);
     refill.Set(metrics_.stream_thrown_away_rows, labels, stream.health->thrown_away);
     if (stream.health->lag) refill.Set(metrics_.stream_lag, labels, *stream.health->lag);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Gauges::ReadHandovers(store::Transaction& tx, Refill& refill) {
+  auto handovers = backfill::HandoversAtWork(tx);
+  if (!handovers.ok()) return handovers.status();
+  for (const backfill::Handover& handover : *handovers) {
+    if (!handover.suspended) continue;
+    refill.Set(handover_pause_seconds_,
+               {{"datasource", handover.datasource}, {"stream", handover.supervisor_id}},
+               absl::ToInt64Seconds(tx.now() - *handover.suspended));
   }
   return absl::OkStatus();
 }
@@ -85,6 +119,7 @@ absl::Status Gauges::ReadStore(store::Transaction& tx) {
   if (!orphans.ok()) return orphans.status();
   Refill refill(set_before_);
   if (auto status = ReadStreams(tx, refill); !status.ok()) return status;
+  if (auto status = ReadHandovers(tx, refill); !status.ok()) return status;
   for (const auto& c : *reservations) {
     refill.Set(metrics_.reservations,
                {{"datasource", c.datasource}, {"mode", c.mode}, {"state", c.state}}, c.count);
@@ -147,6 +182,8 @@ absl::Status Gauges::ReadSweeps(store::Transaction& tx, Refill& refill) {
     refill.Set(metrics_.double_version_intervals, labels, 0);
     refill.Set(metrics_.duplicate_row_partitions, labels, 0);
   }
+  auto late = CountLateRows(tx);
+  if (!late.ok()) return late.status();
   for (const auto& count : *counts) {
     const prometheus::Labels labels = {{"datasource", count.datasource}};
     const prometheus::Labels by_kind = {{"datasource", count.datasource}, {"kind", count.verdict}};
@@ -155,8 +192,11 @@ absl::Status Gauges::ReadSweeps(store::Transaction& tx, Refill& refill) {
     if (count.verdict == "DOUBLE_VERSION") {
       refill.Set(metrics_.double_version_intervals, labels, count.open);
     } else if (count.verdict == "DUPLICATE_ROWS") {
-      refill.Set(metrics_.duplicate_row_partitions, labels, count.open);
+      (*late)[count.datasource] += count.open;
     }
+  }
+  for (const auto& [datasource, open] : *late) {
+    refill.Set(metrics_.duplicate_row_partitions, {{"datasource", datasource}}, open);
   }
   return absl::OkStatus();
 }

@@ -34,6 +34,7 @@ class Gauges {
   // What the sweeper and verifications have found and not found mended.
   absl::Status ReadSweeps(store::Transaction& tx, Refill& refill);
   absl::Status ReadStreams(store::Transaction& tx, Refill& refill);
+  absl::Status ReadHandovers(store::Transaction& tx, Refill& refill);
   void AskDruid();
 
   store::Store& store_;
@@ -42,6 +43,7 @@ class Gauges {
   Metrics& metrics_;
   // Of rows that a kill removed: segments whose files are there all the same.
   prometheus::Family<prometheus::Gauge>& orphan_segments_;
+  prometheus::Family<prometheus::Gauge>& handover_pause_seconds_;
   std::set<prometheus::Gauge*> set_before_;
   std::atomic<bool> asking_{false};
   std::chrono::steady_clock::time_point asked_;

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "lib/backfill/backfills.h"
+#include "lib/backfill/handover_worker.h"
 #include "lib/backfill/jobs.h"
 #include "lib/backfill/retire_worker.h"
 #include "lib/backfill/rollback_worker.h"
@@ -64,6 +65,8 @@
 namespace interlock::server {
 namespace {
 
+// The last bucket of streams' pauses, in seconds.
+constexpr double kLongestPause = 3'600;
 // Calls that wait for Druid, at a time.
 constexpr int kThreads = 8;
 
@@ -207,6 +210,13 @@ class InterlockServer::Parts {
         backfill::Runner::World{*store_, druid_.cluster(), clock_, changes_}, options);
     rollback_worker_ = std::make_unique<backfill::RollbackWorker>(
         backfill::Runner::World{*store_, druid_.cluster(), clock_, changes_}, options);
+    handover_worker_ = std::make_unique<backfill::HandoverWorker>(
+        backfill::Runner::World{*store_, druid_.cluster(), clock_, changes_}, options,
+        backfill::HandoverWorker::Callbacks{
+            [this] { loop_->Wake(); },
+            [this](const backfill::Handover& handover) { Observe(handover); }});
+    loop_->Handle(backfill::kHandoverKind,
+                  [this](work::Claim& claim) { return handover_worker_->Step(claim); });
     loop_->Handle(backfill::kWorkKind, [this](work::Claim& claim) { return runner_->Step(claim); });
     loop_->Handle(backfill::kRollbackWorkKind,
                   [this](work::Claim& claim) { return rollback_worker_->Step(claim); });
@@ -219,6 +229,15 @@ class InterlockServer::Parts {
     loop_->Handle(BackfillUpkeep::kWorkKind,
                   [this](work::Claim& claim) { return backfill_upkeep_->Step(claim); });
     watcher_ = std::make_unique<BackfillWatcher>(*backfills_);
+  }
+
+  void Observe(const backfill::Handover& handover) {
+    prometheus::BuildHistogram()
+        .Name("interlock_handover_seconds")
+        .Help("Pauses of streams by handovers that are over")
+        .Register(*metrics_.registry())
+        .Add({{"datasource", handover.datasource}}, SecondsUpTo(kLongestPause))
+        .Observe(absl::ToDoubleSeconds(store_->Now() - *handover.suspended));
   }
 
   void StartDrops() {
@@ -349,6 +368,7 @@ class InterlockServer::Parts {
   std::unique_ptr<backfill::Backfills> backfills_;
   std::unique_ptr<backfill::RollbackWorker> rollback_worker_;
   std::unique_ptr<backfill::RetireWorker> retire_worker_;
+  std::unique_ptr<backfill::HandoverWorker> handover_worker_;
   std::unique_ptr<backfill::Jobs> jobs_;
   std::unique_ptr<backfill::Runner> runner_;
   std::unique_ptr<BackfillUpkeep> backfill_upkeep_;

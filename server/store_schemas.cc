@@ -1,6 +1,7 @@
 #include "server/store_schemas.h"
 
 #include "lib/audit/audit.h"
+#include "lib/backfill/handover_rows.h"
 #include "lib/backfill/rows.h"
 #include "lib/drop/rows.h"
 #include "lib/guard/rows.h"
@@ -16,7 +17,7 @@ namespace interlock::server {
 std::vector<store::Schema> StoreSchemas() {
   return {audit::AuditSchema(),       work::WorkSchema(),   lease::LeaseSchema(),
           backfill::BackfillSchema(), guard::GuardSchema(), drop::DropSchema(),
-          sweep::SweepSchema(),       seal::SealSchema()};
+          sweep::SweepSchema(),       seal::SealSchema(),   backfill::HandoverSchema()};
 }
 
 int StoreSchemaVersion() {

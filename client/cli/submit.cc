@@ -53,8 +53,9 @@ absl::Status SetTailPolicy(const Arguments& arguments, v1::SubmitBackfillRequest
   if (given > 1) {
     return UsageError("of --wait-tail, --handover and --accept-unbounded-tail only one can be");
   }
-  if (arguments.Given("max-pause") && request.tail_policy() != v1::Backfill::HANDOVER) {
-    return UsageError("--max-pause goes with --handover");
+  for (const char* flag : {"max-pause", "ends-at-committed-offsets"}) {
+    if (!arguments.Given(flag) || request.tail_policy() == v1::Backfill::HANDOVER) continue;
+    return UsageError(absl::StrCat("--", flag, " goes with --handover"));
   }
   return absl::OkStatus();
 }

@@ -6,6 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "lib/backfill/backfill_errors.h"
+#include "lib/backfill/handover_rows.h"
 #include "lib/backfill/job.h"
 
 namespace interlock::backfill {
@@ -30,7 +31,12 @@ absl::StatusOr<Backfills::Detail> DetailOf(store::Transaction& tx, Backfill back
   if (!counts.ok()) return counts.status();
   auto totals = SumUnits(tx, backfill.id);
   if (!totals.ok()) return totals.status();
-  return Backfills::Detail{std::move(backfill), *std::move(counts), *totals};
+  auto tails = ReadTailTerms(tx, backfill.id);
+  if (!tails.ok()) return tails.status();
+  auto handover = ReadHandover(tx, backfill.id);
+  if (!handover.ok()) return handover.status();
+  return Backfills::Detail{std::move(backfill), *std::move(counts), *totals, *tails,
+                           *std::move(handover)};
 }
 
 bool HasLabels(const Backfill& backfill, const std::vector<std::string>& wanted) {

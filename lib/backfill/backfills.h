@@ -16,12 +16,14 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "lib/audit/caller.h"
 #include "lib/backfill/changes.h"
+#include "lib/backfill/handover.h"
 #include "lib/backfill/options.h"
 #include "lib/backfill/plan.h"
 #include "lib/backfill/record.h"
@@ -61,6 +63,8 @@ class Backfills {
   // Errors: those of MakePlan, nothing is stored then; and
   //   OBSERVE_ONLY;
   //   HELD: others hold some of the time (all of it, with skip_held); its blockers say who;
+  //   TAIL, UNBOUNDED_TAIL, SEVERAL_SUPERVISORS: streams may still write there, and what was
+  //   asked to be done about that can't be, or nothing was (tails_at_submit.h);
   //   STALE_TOKEN, EXPIRED …: of the reservation it was to act under;
   //   PLAN_STALE, GENERATION_MOVED (ABORTED): what was named is no longer so;
   //   OTHER_EXPECTATION: equal work is there that expects other rows;
@@ -71,6 +75,8 @@ class Backfills {
     Backfill backfill;
     std::map<State, int64_t> counts;  // of partitions
     Totals totals;
+    TailTerms tails;
+    std::optional<Handover> handover;  // it has, or had
   };
   // UNKNOWN_BACKFILL, here and below.
   absl::StatusOr<Detail> Get(const std::string& id) const;

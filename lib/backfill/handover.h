@@ -11,11 +11,15 @@
 // or undetermined. Whether tasks are gone is read from Druid's lists of tasks and locks,
 // never from the supervisor's status.
 //
+// A call of the opposite effect waits until an earlier one that was not answered can no
+// longer arrive.
+//
 // The machine is pure; handover_worker.h looks, calls it, stores, and acts.
 //
 // Threads: values and functions without state.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -45,6 +49,11 @@ struct Handover {
   absl::Duration max_pause;
   bool ends_at_committed_offsets = false;
   std::optional<Instant> suspended, resume_by, resumed;
+  // The newest call that asked Druid for a change, and whether it may still be on its way.
+  std::optional<Instant> asked;
+  bool unsettled = false;
+  // Where the stream went on, by partition: what its next task's payload starts from.
+  std::map<std::string, std::string> offsets;
   std::string reason;  // why it ended as it did: PAUSE_OVER, RESUMED_BY_OTHERS …
   std::string message;
 };
@@ -56,6 +65,9 @@ struct HandoverSight {
   bool supervisor_suspended = false;
   bool tasks_gone = false;      // no task of the stream lives, and none of its locks is held
   bool another_has_it = false;  // a handover of another backfill
+  bool call_settled = true;     // no call of ours can arrive late any more
+  bool task_seen = false;       // a task of the stream lives
+  bool time_free = true;        // nobody but the stream has the time of the units in the tail
   // Of the backfill:
   bool outside_open = false;  // units outside of the tail are not over yet
   bool inside_open = false;   // units in the tail are not over yet
@@ -66,7 +78,7 @@ struct HandoverSight {
 enum class HandoverAct {
   kNone,      // look again later
   kSuspend,   // ask Druid to suspend it
-  kShutDown,  // ask Druid to end the backfill's running tasks: the pause is over
+  kShutDown,  // have the backfill's running tasks ended: the pause is over
   kResume,    // ask Druid to resume it
 };
 
@@ -79,6 +91,11 @@ struct HandoverStep {
 };
 
 HandoverStep NextHandover(const Handover& handover, const HandoverSight& sight, Instant now);
+
+// The stream is suspended and its tasks are gone, for the backfill to run.
+bool HasStream(const Handover& handover);
+// Its tasks must end: the pause is over, or somebody else resumed the stream.
+bool MustEnd(const Handover& handover, Instant now);
 
 // Whether units in the tail may be posted now: the pause must outlast the call.
 bool MayRunInTail(const Handover& handover, Instant now, absl::Duration call_deadline);

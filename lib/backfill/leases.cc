@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "lib/audit/audit.h"
 #include "lib/backfill/rows.h"
+#include "lib/backfill/tail_terms.h"
 #include "lib/lease/loans.h"
 #include "lib/lease/obstacle.h"
 #include "lib/lease/reservations.h"
@@ -105,6 +106,10 @@ absl::StatusOr<lease::Grant> TakeTime(store::Transaction& tx, Backfill& backfill
   request.purpose = backfill.purpose.substr(0, kMaxPurposeBytes);
   request.request_id = absl::StrCat(backfill.id, "/", backfill.reservations);
   request.link = LinkOf(backfill);
+  auto leave = TailLeaveNow(tx, backfill.id, backfill.datasource);
+  if (!leave.ok()) return leave.status();
+  // What else streams may write there was looked for in this transaction (FindHeldWith).
+  request.tails = TailsFor(*leave);
   request.skip_held = backfill.skip_held;
   if (backfill.skip_held) request.partitions = ParseGranularity(backfill.granularity_json);
   lease::Limits limits = options.lease_limits;

@@ -2,12 +2,16 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "lib/backfill/lock_waits.h"
+#include "lib/backfill/look_tails.h"
 #include "lib/backfill/obstacles.h"
 #include "lib/backfill/pass.h"
 #include "lib/time/interval_set.h"
 
 namespace interlock::backfill {
 namespace {
+
+using Tasks = std::vector<druid::TaskStatus>;
 
 // Versions are times in Druid's clock: one from the future would hide what is written now.
 const druid::Segment* FromTheFuture(const std::vector<druid::Segment>& used, const Unit& unit,
@@ -55,12 +59,52 @@ absl::StatusOr<std::optional<int64_t>> RowsProven(store::Transaction& tx,
 
 }  // namespace
 
+absl::StatusOr<Pass::Sight> Pass::LookForStreams(const StoredUnit& unit) {
+  const auto tails = LookForTails(world_.store, world_.cluster, backfill_, unit.unit, options_);
+  if (!tails.ok()) return tails.status();
+  if (!tails->known) {
+    druid_away_ = true;
+    return Sight{Seen::kCantTell, tails->reason, tails->message, options_.blocked_every};
+  }
+  if (tails->reason.empty()) return Sight{Seen::kClear, "", "", {}};
+  return Sight{Seen::kBlocked, tails->reason, tails->message, options_.blocked_every};
+}
+
+// Whoever insists writes beside a stream's APPEND lock, under a REPLACE lock of his own.
+bool Pass::MayShare(const druid::TaskLock& lock) const {
+  return tails_.accept_concurrent_append && lock.type == "APPEND";
+}
+
+// Shown with since when; where it is a stream's, with which task, and up to a deadline: its
+// next tasks join the lock, so it may never be free.
+absl::StatusOr<Pass::Sight> Pass::WaitForLock(const StoredUnit& unit, const druid::TaskLock& lock) {
+  Sight sight{Seen::kBlocked, "DRUID_LOCK", DescribeLock(lock), options_.blocked_every};
+  Instant since;
+  absl::Status status = Write([&](store::Transaction& tx) -> absl::Status {
+    auto noted = NoteLockWait(tx, backfill_.id, unit.number, lock.group_id);
+    if (noted.ok()) since = *noted;
+    return noted.status();
+  });
+  if (!status.ok()) return status;
+  absl::StrAppend(&sight.message, "; waited for since ", since.ToString());
+  if (!IsStreamLock(lock)) return sight;
+  sight.reason = "STREAM_HOLDS_LOCK";
+  const auto tasks = world_.cluster.ListLiveTasks(backfill_.datasource);
+  for (const druid::TaskStatus& task : tasks.done() ? tasks.value() : Tasks()) {
+    if (task.group_id == lock.group_id) absl::StrAppend(&sight.message, "; held by ", task.id);
+  }
+  if (world_.store.Now() - since <= backfill_.waiting_deadline) return sight;
+  sight.seen = Seen::kOverdue;
+  absl::StrAppend(&sight.message, "; given up after ",
+                  absl::FormatDuration(backfill_.waiting_deadline), ": ", kOfferHandover);
+  return sight;
+}
+
 absl::StatusOr<Pass::Sight> Pass::LookForObstacles(const StoredUnit& unit) {
   const auto locks = world_.cluster.ListLocks(backfill_.datasource, unit.unit.intervals);
   if (!locks.done()) return Away(locks);
   for (const druid::TaskLock& lock : locks.value()) {
-    if (!LockBlocks(lock)) continue;
-    return Sight{Seen::kBlocked, "DRUID_LOCK", DescribeLock(lock), options_.blocked_every};
+    if (LockBlocks(lock) && !MayShare(lock)) return WaitForLock(unit, lock);
   }
   const auto listed = world_.cluster.GetRules(backfill_.datasource);
   if (!listed.done()) return Away(listed);
@@ -143,6 +187,9 @@ absl::StatusOr<bool> Pass::IsDoneAlready(const StoredUnit& unit, const druid::Ti
 }
 
 absl::StatusOr<Pass::Sight> Pass::LookBefore(const StoredUnit& unit, BeforeLook* look) {
+  // First of all: what a stream publishes while it ends belongs to what is there before.
+  auto streams = LookForStreams(unit);
+  if (!streams.ok() || streams->seen != Seen::kClear) return streams;
   look->taken = world_.store.Now();
   std::optional<druid::Timeline> timeline;
   Sight sight = ReadSurroundings(unit, look, &timeline);

@@ -7,6 +7,7 @@
 #include "lib/audit/json_object.h"
 #include "lib/backfill/backfill_errors.h"
 #include "lib/backfill/backfills.h"
+#include "lib/backfill/handover_worker.h"
 #include "lib/backfill/leases.h"
 #include "lib/work/steps.h"
 
@@ -162,7 +163,8 @@ absl::StatusOr<Backfill> Backfills::Resume(const std::string& id, const audit::C
   return Mutate(id, "ResumeBackfill", caller, [](store::Transaction& tx, Backfill& backfill) {
     if (!backfill.pause) return NotPaused(backfill.id);
     backfill.pause = false;
-    return SetWishes(tx, backfill);
+    absl::Status status = SetWishes(tx, backfill);
+    return status.ok() ? BeginHandover(tx, backfill) : status;
   });
 }
 
@@ -201,7 +203,8 @@ absl::StatusOr<Backfills::Retried> Backfills::Retry(const std::string& id,
         changed.pause = changed.cancel = changed.totals_judged = false;
         changed.deadline.reset();  // it was the first run's
         absl::Status status = UpdateBackfill(tx, changed);
-        return status.ok() ? SetWishes(tx, changed) : status;
+        if (status.ok()) status = SetWishes(tx, changed);
+        return status.ok() ? BeginHandover(tx, changed) : status;
       });
   if (!backfill.ok()) return backfill.status();
   return Retried{*std::move(backfill), count};

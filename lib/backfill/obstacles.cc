@@ -1,6 +1,7 @@
 #include "lib/backfill/obstacles.h"
 
 #include "absl/strings/str_cat.h"
+#include "lib/backfill/lock_waits.h"
 
 namespace interlock::backfill {
 namespace {
@@ -29,6 +30,7 @@ std::string DescribeLock(const druid::TaskLock& lock) {
 Obstacle ObstacleOf(const lease::Held& held) {
   Obstacle obstacle;
   obstacle.kind = KindOf(held);
+  obstacle.by_stream = held.by == lease::HeldBy::kTail;
   obstacle.reason = !held.reason.empty() ? held.reason : held.orphaned ? "ORPHANED" : "HELD";
   obstacle.interval = held.interval;
   obstacle.holder = held.holder;
@@ -58,7 +60,12 @@ Obstacle ObstacleOf(const druid::TaskLock& lock) {
   obstacle.priority = lock.priority;
   obstacle.blocking = blocks;
   obstacle.message = DescribeLock(lock);
-  if (blocks) obstacle.remedy = "wait until that task is over, or stop it";
+  obstacle.by_stream = IsStreamLock(lock);
+  if (blocks) {
+    obstacle.remedy = obstacle.by_stream
+                          ? "wait until the stream's tasks are over, or suspend it (--handover)"
+                          : "wait until that task is over, or stop it";
+  }
   return obstacle;
 }
 

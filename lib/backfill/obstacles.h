@@ -24,7 +24,8 @@ struct Obstacle {
   Interval interval;   // what it covers
   std::string message;
   std::string remedy = {};
-  bool blocking = true;  // false: only told
+  bool blocking = true;    // false: only told
+  bool by_stream = false;  // a tail, or the lock of a stream's task
   std::string holder = {}, purpose = {}, reservation_id = {}, task_id = {};
   std::optional<Instant> since = std::nullopt, until = std::nullopt;
   int64_t priority = 0;

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "absl/time/time.h"
+#include "lib/guard/options.h"
 #include "lib/lease/reservation.h"
 
 namespace interlock::backfill {
@@ -46,6 +47,11 @@ struct Options {
   absl::Duration row_patience = absl::Seconds(20);
   // A used version this far ahead of Druid's own clock would hide whatever is written now.
   absl::Duration max_clock_skew = absl::Minutes(5);
+
+  // How long a handover keeps a stream suspended, unless the request says otherwise.
+  absl::Duration max_pause = absl::Minutes(10);
+  // How streams are watched: what was proven beside one is looked at again.
+  guard::Options guard;
 
   lease::Limits lease_limits;
 };

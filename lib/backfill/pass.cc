@@ -5,8 +5,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "lib/backfill/handover_rows.h"
 #include "lib/backfill/leases.h"
 #include "lib/backfill/retire_worker.h"
+#include "lib/backfill/tail_terms.h"
 #include "lib/lease/reservations.h"
 #include "lib/time/interval_set.h"
 #include "lib/time/status_reason.h"
@@ -101,6 +103,12 @@ absl::Status Pass::Begin() {
     if (!backfill.ok()) return backfill.status();
     backfill_ = *std::move(backfill);
     now_ = tx.now();
+    auto tails = ReadTailTerms(tx, claim_.key);
+    auto handover = ReadHandover(tx, claim_.key);
+    if (!tails.ok() || !handover.ok()) return tails.ok() ? handover.status() : tails.status();
+    tails_ = *tails;
+    handover_ = handover->value_or(Handover());
+    must_end_ = *handover && MustEnd(handover_, now_);
     absl::Status status = KeepTime(tx, backfill_, options_);
     if (status.ok() && IsLate()) {
       backfill_.cancel = true;
@@ -134,8 +142,10 @@ absl::Status Pass::TakeLeases() {
   }
   wanted = Condense(std::move(wanted));
   return Write([&](store::Transaction& tx) -> absl::Status {
-    auto held = lease::FindHeld(tx, backfill_.datasource, lease::Mode::kReplace, wanted,
-                                kMaxPartitions, options_.lease_limits);
+    auto leave = TailLeaveNow(tx, backfill_.id, backfill_.datasource);
+    if (!leave.ok()) return leave.status();
+    auto held = FindHeldWith(tx, *leave, backfill_.datasource, wanted, kMaxPartitions,
+                             options_.lease_limits);
     auto backfill = ReadBackfill(tx, claim_.key);
     if (!held.ok() || !backfill.ok()) return held.ok() ? backfill.status() : held.status();
     absl::Status status = TakeFree(tx, *backfill, *units, *held);
@@ -175,6 +185,10 @@ absl::Status Pass::TakeFree(store::Transaction& tx, Backfill& backfill,
                    : !other->message.empty()
                        ? other->message
                        : absl::StrCat("held by ", other->holder, " for ", other->purpose);
+    if (other != nullptr && other->by == lease::HeldBy::kTail && !handover_.reason.empty()) {
+      unit.reason = handover_.reason;
+      unit.message = absl::StrCat(handover_.message, "; ", unit.message);
+    }
     unit.due = other == nullptr ? tx.now() : tx.now() + options_.blocked_every;
     unit.reservation_id = other == nullptr ? backfill.reservation_id : "";
     unit.token = other == nullptr ? backfill.token : 0;
@@ -205,6 +219,8 @@ absl::Status Pass::MoveOpen() {
 }
 
 absl::Status Pass::MoveNotApplied() {
+  // The handover puts them back: that its pause ended is no attempt that failed.
+  if (must_end_) return absl::OkStatus();
   auto units = Units({State::kNotApplied}, now_, kMaxPartitions);
   if (!units.ok()) return units.status();
   for (StoredUnit& unit : *units) {
@@ -261,7 +277,8 @@ absl::Status Pass::End() {
     finished_ = *idle;
     if (finished_) return Finish(tx);
     std::vector<State> waiting = {State::kPending, State::kSubmitting, State::kProving,
-                                  State::kUndetermined, State::kNotApplied};
+                                  State::kUndetermined};
+    if (!must_end_) waiting.push_back(State::kNotApplied);
     if (!slots_full_ && !backfill_.pause) waiting.push_back(State::kReserved);
     auto due = NextDue(tx, backfill_.id, waiting);
     if (!due.ok()) return due.status();

@@ -5,16 +5,24 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "lib/backfill/handover.h"
 #include "lib/backfill/runner.h"
+#include "lib/backfill/tail_terms.h"
 
 namespace interlock::backfill {
+
+// For who waits for a stream.
+inline constexpr char kOfferHandover[] =
+    "submit it again with --handover, which suspends the stream meanwhile";
 
 class Pass {
  public:
@@ -68,6 +76,9 @@ class Pass {
 
   // --- look.cc: what is there, and in the way, before a task is posted ---
   absl::StatusOr<Sight> LookBefore(const StoredUnit& unit, BeforeLook* look);
+  absl::StatusOr<Sight> LookForStreams(const StoredUnit& unit);
+  absl::StatusOr<Sight> WaitForLock(const StoredUnit& unit, const druid::TaskLock& lock);
+  bool MayShare(const druid::TaskLock& lock) const;
   absl::StatusOr<Sight> LookForObstacles(const StoredUnit& unit);
   absl::StatusOr<bool> IsDoneAlready(const StoredUnit& unit, const druid::Timeline& timeline,
                                      std::optional<int64_t>* rows);
@@ -95,6 +106,9 @@ class Pass {
   const Attempt* ToAskAbout(const std::vector<std::pair<StoredUnit*, Attempt>>& running);
   absl::Status Shutdown(StoredUnit& unit, Attempt& attempt, const Sight& why);
   absl::Status LookForLocks(std::vector<std::pair<StoredUnit*, Attempt>>& running);
+  void NoteOthersLocks(const StoredUnit& unit, const Attempt& attempt,
+                       const std::vector<druid::TaskLock>& locks);
+  bool WaitsLong(const Attempt& attempt) const;
 
   // --- prove.cc: what a task's effect was ---
   absl::Status Prove(StoredUnit& unit);
@@ -112,6 +126,14 @@ class Pass {
   work::Claim& claim_;
 
   Backfill backfill_;
+  TailTerms tails_;
+  Handover handover_;  // empty where it has none
+  // The handover's pause is over, or a person ended it: what runs is shut down, and what is
+  // left goes back to the stream.
+  bool must_end_ = false;
+  // Attempts that wait long for a lock, by task: for whose. Of some the lock was taken away.
+  std::map<std::string, std::string> waits_for_;
+  std::set<std::string> preempted_;
   Instant now_;  // the store's, at the start of the pass
   // When the lease of the unit that is about to be posted ends, on the monotonic clock.
   std::chrono::nanoseconds lease_ends_{0};

@@ -15,8 +15,10 @@
 #include "lib/backfill/obstacles.h"
 #include "lib/backfill/rows.h"
 #include "lib/backfill/sql_work.h"
+#include "lib/backfill/tails_at_submit.h"
 #include "lib/druid/timeline.h"
 #include "lib/lease/reservations.h"
+#include "lib/time/interval_set.h"
 #include "rapidjson/pointer.h"
 
 namespace interlock::backfill {
@@ -72,6 +74,10 @@ class Planner {
  private:
   void Begin();
   absl::Status LookIntoStore(store::Transaction& tx);
+  absl::Status LookAtTails(store::Transaction& tx);
+  bool Waits(const PlannedPartition& planned) const {
+    return !later_.empty() && Covers(later_, {planned.partition});
+  }
   void LookAtDruid(druid::Cluster& cluster);
   void LookAtSegments(const druid::Timeline& timeline);
   void LookAtLocks(const std::vector<druid::TaskLock>& locks);
@@ -95,6 +101,7 @@ class Planner {
   const CheckedRequest& checked_;
   const Spec& spec_;
   const lease::Limits& limits_;
+  std::vector<Interval> later_;           // what waits for a stream
   std::map<Interval, std::string> done_;  // version that equal work left last
   Plan plan_;
 };
@@ -129,6 +136,8 @@ void Planner::Begin() {
 
 void Planner::Add(PlannedPartition& planned, Obstacle obstacle) {
   using Action = PlannedPartition::Action;
+  // It goes with the stream.
+  if (Waits(planned) && obstacle.by_stream) obstacle.blocking = false;
   if (obstacle.blocking) {
     const bool held = obstacle.reason == "HELD" || obstacle.reason == "ORPHANED";
     const bool skip = held && checked_.request.skip_held && planned.action != Action::kBlocked;
@@ -137,9 +146,22 @@ void Planner::Add(PlannedPartition& planned, Obstacle obstacle) {
   planned.obstacles.push_back(std::move(obstacle));
 }
 
+// What is left for later; where that is refused, the tails are obstacles.
+absl::Status Planner::LookAtTails(store::Transaction& tx) {
+  auto takeable = TakeableNow(tx, {spec_.datasource, spec_.intervals, spec_.granularity,
+                                   spec_.reads_itself(), checked_.request.tails});
+  if (absl::IsFailedPrecondition(takeable.status())) return absl::OkStatus();
+  if (!takeable.ok()) return takeable.status();
+  later_ = std::move(takeable->later);
+  plan_.notices.insert(plan_.notices.end(), takeable->notices.begin(), takeable->notices.end());
+  return absl::OkStatus();
+}
+
 absl::Status Planner::LookIntoStore(store::Transaction& tx) {
-  auto held = lease::FindHeld(tx, spec_.datasource, lease::Mode::kReplace, spec_.intervals,
-                              kMaxPartitions, limits_);
+  if (absl::Status status = LookAtTails(tx); !status.ok()) return status;
+  auto leave = TailLeaveOf(tx, checked_.request.tails, spec_.datasource);
+  if (!leave.ok()) return leave.status();
+  auto held = FindHeldWith(tx, *leave, spec_.datasource, spec_.intervals, kMaxPartitions, limits_);
   if (!held.ok()) return held.status();
   std::vector<Obstacle> others;
   for (const lease::Held& one : *held) {
@@ -151,6 +173,9 @@ absl::Status Planner::LookIntoStore(store::Transaction& tx) {
   for (PlannedPartition& planned : plan_.partitions) {
     for (const Obstacle& one : others) {
       if (one.interval.Overlaps(planned.partition)) Add(planned, one);
+    }
+    if (Waits(planned) && planned.action == PlannedPartition::Action::kRun) {
+      planned.action = PlannedPartition::Action::kWaitForStream;
     }
     auto done = FindDone(tx, spec_.datasource, planned.partition);
     if (!done.ok()) return done.status();

@@ -25,7 +25,13 @@ struct Replaced {
 };
 
 struct PlannedPartition {
-  enum class Action { kRun, kSkipDone, kSkipHeld, kBlocked };
+  enum class Action {
+    kRun,
+    kSkipDone,
+    kSkipHeld,
+    kBlocked,
+    kWaitForStream,  // once its tail has passed, or in the handover
+  };
   Interval partition;
   size_t unit = 0;
   Action action = Action::kRun;

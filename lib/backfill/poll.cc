@@ -2,7 +2,9 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "lib/backfill/obstacles.h"
 #include "lib/backfill/pass.h"
+#include "lib/time/interval_set.h"
 
 namespace interlock::backfill {
 namespace {
@@ -98,7 +100,10 @@ absl::Status Pass::PollOne(StoredUnit& unit, Attempt& attempt, const druid::Task
     attempt.state = AttemptState::kEnded;
     attempt.ended = tx.now();
     attempt.druid_status = status->state == druid::TaskState::kSuccess ? "SUCCESS" : "FAILED";
-    attempt.druid_error = status->error;
+    // Why we had it shut down says more than that it was.
+    attempt.druid_error = attempt.shutdown_asked && !attempt.druid_error.empty()
+                              ? absl::StrCat(status->error, " (", attempt.druid_error, ")")
+                              : status->error;
     attempt.druid_ended = druid_time.value_or(tx.now());
     return UpdateAttempt(tx, attempt);
   });
@@ -110,6 +115,17 @@ absl::Status Pass::SeeItLive(StoredUnit& unit, Attempt& attempt, const druid::Ta
   if (const std::optional<AttemptState> state = StateOf(status)) {
     if (absl::Status moved = NoteState(unit, attempt, *state); !moved.ok()) return moved;
   }
+  if (must_end_) {
+    return Shutdown(unit, attempt,
+                    {Seen::kOverdue,
+                     handover_.reason.empty() ? "PAUSE_OVER" : handover_.reason,
+                     "the handover is over",
+                     {}});
+  }
+  if (preempted_.count(attempt.task_id) > 0) {
+    return Shutdown(unit, attempt,
+                    {Seen::kOverdue, "PREEMPTED", "a stream took the task's lock away", {}});
+  }
   if (backfill_.cancel) return Shutdown(unit, attempt, {Seen::kCancel, "CANCELLED", "", {}});
   if (attempt.running) {
     if (now_ - *attempt.running <= backfill_.run_deadline) return absl::OkStatus();
@@ -119,17 +135,25 @@ absl::Status Pass::SeeItLive(StoredUnit& unit, Attempt& attempt, const druid::Ta
   if (!StateOf(status)) {
     return alone ? absl::OkStatus() : PollOne(unit, attempt, nullptr, std::nullopt);
   }
-  return Shutdown(unit, attempt, {Seen::kOverdue, "WAITED_TOO_LONG", "", {}});
+  const auto holder = waits_for_.find(attempt.task_id);
+  return Shutdown(
+      unit, attempt,
+      {Seen::kOverdue,
+       "WAITED_TOO_LONG",
+       holder == waits_for_.end() ? "" : absl::StrCat(holder->second, "; ", kOfferHandover),
+       {}});
 }
 
 absl::Status Pass::NoteState(StoredUnit& unit, Attempt& attempt, AttemptState state) {
   const bool runs = state == AttemptState::kRunning;
-  const std::string reason =
-      !runs && now_ - PostedAt(attempt) > kLongWait ? "WAITING_FOR_SLOT_OR_LOCK" : "";
-  if (state == attempt.state && runs == attempt.running.has_value() && reason == unit.reason) {
+  const std::string reason = !runs && WaitsLong(attempt) ? "WAITING_FOR_SLOT_OR_LOCK" : "";
+  const auto holder = waits_for_.find(attempt.task_id);
+  const std::string message = runs || holder == waits_for_.end() ? "" : holder->second;
+  if (state == attempt.state && runs == attempt.running.has_value() && reason == unit.reason &&
+      message == unit.message) {
     return absl::OkStatus();
   }
-  return Move(unit, {Seen::kLives, reason, "", {}}, [&](store::Transaction& tx) {
+  return Move(unit, {Seen::kLives, reason, message, {}}, [&](store::Transaction& tx) {
     attempt.state = state;
     if (runs && !attempt.running) attempt.running = tx.now();
     return UpdateAttempt(tx, attempt);
@@ -145,6 +169,7 @@ absl::Status Pass::Shutdown(StoredUnit& unit, Attempt& attempt, const Sight& why
   if (!may.ok() || !*may) return may.status();
   absl::Status status = Move(unit, why, [&](store::Transaction& tx) {
     attempt.shutdown_asked = tx.now();
+    attempt.druid_error = why.message;
     return UpdateAttempt(tx, attempt);
   });
   if (!status.ok()) return status;
@@ -153,18 +178,36 @@ absl::Status Pass::Shutdown(StoredUnit& unit, Attempt& attempt, const Sight& why
   return absl::OkStatus();
 }
 
+bool Pass::WaitsLong(const Attempt& attempt) const {
+  return !attempt.running && now_ - PostedAt(attempt) > kLongWait;
+}
+
+void Pass::NoteOthersLocks(const StoredUnit& unit, const Attempt& attempt,
+                           const std::vector<druid::TaskLock>& locks) {
+  for (const druid::TaskLock& lock : locks) {
+    const bool own = lock.group_id == attempt.task_id;
+    if (own && lock.revoked) preempted_.insert(attempt.task_id);
+    if (own || !LockBlocks(lock) || Intersect({lock.interval}, unit.unit.intervals).empty()) {
+      continue;
+    }
+    waits_for_[attempt.task_id] =
+        absl::StrCat(DescribeLock(lock), "; waited for since ", PostedAt(attempt).ToString());
+  }
+}
+
 // The version of a lock is the version of what its task will write: seen once, nothing
 // has to be told from times. One request for all units.
 absl::Status Pass::LookForLocks(std::vector<std::pair<StoredUnit*, Attempt>>& running) {
   std::vector<Interval> wanted;
   for (const auto& [unit, attempt] : running) {
-    if (!attempt.locks.empty()) continue;
+    if (!attempt.locks.empty() && !WaitsLong(attempt)) continue;
     wanted.insert(wanted.end(), unit->unit.intervals.begin(), unit->unit.intervals.end());
   }
   if (wanted.empty()) return absl::OkStatus();
   const auto locks = world_.cluster.ListLocks(backfill_.datasource, wanted);
   if (!locks.done()) return absl::OkStatus();  // a help, not a need
   for (auto& [unit, attempt] : running) {
+    if (WaitsLong(attempt)) NoteOthersLocks(*unit, attempt, locks.value());
     if (!attempt.locks.empty()) continue;
     for (const druid::TaskLock& lock : locks.value()) {
       if (lock.group_id != attempt.task_id || lock.revoked || lock.version.empty()) continue;

@@ -2,6 +2,8 @@
 #include "absl/strings/str_cat.h"
 #include "lib/backfill/json_members.h"
 #include "lib/backfill/leases.h"
+#include "lib/backfill/lock_waits.h"
+#include "lib/backfill/look_tails.h"
 #include "lib/backfill/pass.h"
 #include "lib/backfill/spec_tuning.h"
 #include "lib/backfill/sql_work.h"
@@ -67,6 +69,7 @@ absl::Status Pass::StoreIntent(StoredUnit& unit, BeforeLook look, bool* stored) 
   const std::string nonce = nonce_();
   StoredUnit moved;
   bool lost = false;
+  TailSight handover;
   std::chrono::nanoseconds lease_ends{0};
   absl::Status status = Write([&](store::Transaction& tx) -> absl::Status {
     moved = unit;
@@ -74,6 +77,10 @@ absl::Status Pass::StoreIntent(StoredUnit& unit, BeforeLook look, bool* stored) 
     auto backfill = ReadBackfill(tx, backfill_.id);
     if (!backfill.ok()) return backfill.status();
     if (backfill->pause || backfill->cancel) return absl::OkStatus();
+    auto checked = CheckHandover(tx, *backfill, unit.unit, options_);
+    if (!checked.ok()) return checked.status();
+    handover = *std::move(checked);
+    if (!handover.reason.empty()) return absl::OkStatus();
     auto open = CountOpen(tx, backfill_.id, backfill_.datasource);
     auto number = NextAttempt(tx, backfill_.datasource, unit.unit.key());
     if (!open.ok() || !number.ok()) return open.ok() ? number.status() : open.status();
@@ -101,6 +108,7 @@ absl::Status Pass::StoreIntent(StoredUnit& unit, BeforeLook look, bool* stored) 
     if (!deadline.ok()) return deadline.status();
     lease_ends = before + absl::ToChronoNanoseconds(*deadline - tx.now());
     absl::Status inserted = InsertAttempt(tx, attempt, unit.unit.hull());
+    if (inserted.ok()) inserted = EndLockWait(tx, backfill_.id, unit.number);
     if (!inserted.ok()) return inserted;
     moved.state = Next(unit.state, Seen::kClear).state;
     moved.reason = moved.message = "";
@@ -118,6 +126,9 @@ absl::Status Pass::StoreIntent(StoredUnit& unit, BeforeLook look, bool* stored) 
   if (!status.ok() && lost) {
     *stored = false;
     return Move(unit, {Seen::kLeaseLost, "LEASE_LOST", std::string(status.message()), {}});
+  }
+  if (status.ok() && !handover.reason.empty()) {
+    return Move(unit, {Seen::kBlocked, handover.reason, handover.message, options_.blocked_every});
   }
   if (!status.ok() || !*stored) return status;
   unit = std::move(moved);
@@ -223,10 +234,10 @@ absl::Status Pass::Settle(StoredUnit& unit) {
                        "the reply to the task's POST was lost too long ago to settle it by its id",
                        {}});
   }
-  bool occupy = backfill_.cancel;
+  bool occupy = backfill_.cancel || must_end_;
   const std::chrono::nanoseconds before = world_.clock.Monotonic();
   absl::Status status = Write([&](store::Transaction& tx) -> absl::Status {
-    occupy = backfill_.cancel;
+    occupy = backfill_.cancel || must_end_;
     auto deadline = PinUnit(tx, backfill_.datasource, unit, attempt->task_id, {});
     if (MeansLeaseLost(deadline.status())) {
       occupy = true;

@@ -5,6 +5,7 @@
 #include "lib/backfill/leases.h"
 #include "lib/backfill/obstacles.h"
 #include "lib/backfill/pass.h"
+#include "lib/guard/late_rows.h"
 #include "lib/lease/reservations.h"
 #include "lib/time/interval_set.h"
 
@@ -184,6 +185,16 @@ absl::Status Pass::StorePartition(store::Transaction& tx, const StoredUnit& unit
   partition.message = judged.message;
   partition.proof = judged.proof;
   absl::Status status = UpdatePartition(tx, backfill_.id, partition);
+  if (!status.ok() || (!IsGood(judged.state) && judged.state != State::kSuspect)) return status;
+  // Where streams write, rows may come to it yet.
+  guard::Proven proven;
+  proven.datasource = backfill_.datasource;
+  proven.interval = judged.partition;
+  proven.version = judged.proof.version;
+  proven.segments = judged.proof.segment_ids;
+  proven.backfill_id = backfill_.id;
+  proven.at = tx.now();
+  if (!proven.version.empty()) status = guard::WatchProven(tx, proven, options_.guard);
   if (!status.ok() || !IsGood(judged.state)) return status;
   return RecordDone(tx, backfill_.datasource, judged.partition,
                     {backfill_.digest, judged.proof.version, backfill_.id});

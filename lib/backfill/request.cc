@@ -55,6 +55,10 @@ std::string FingerprintOf(const BackfillRequest& request, const std::string& wor
   asked.expected_sums = request.expected_sums;
   asked.expected_partitions = request.expected_partitions;
   absl::StrAppend(&text, "\n", ToJson(asked));
+  const TailTerms& tails = request.tails;
+  absl::StrAppend(&text, "\n", absl::string_view(NameOf(tails.policy)), " ",
+                  absl::FormatDuration(tails.max_pause), " ", tails.ends_at_committed_offsets, " ",
+                  tails.accept_concurrent_append);
   return Sha256Hex(text);
 }
 
@@ -122,6 +126,10 @@ void FillDefaults(const Options& options, BackfillRequest* request) {
   if (request->waiting_deadline <= absl::ZeroDuration()) {
     request->waiting_deadline = options.waiting_deadline;
   }
+  if (request->tails.policy == TailPolicy::kHandover &&
+      request->tails.max_pause <= absl::ZeroDuration()) {
+    request->tails.max_pause = options.max_pause;
+  }
   if (request->run_deadline <= absl::ZeroDuration()) request->run_deadline = options.run_deadline;
   if (request->rollback_window <= absl::ZeroDuration()) {
     request->rollback_window = options.rollback_window;
@@ -151,6 +159,7 @@ absl::StatusOr<CheckedRequest> Checked(BackfillRequest request, const Options& o
   CheckOptions check_options;
   check_options.intervals = request.intervals;
   check_options.accept_widening = request.accept_widening;
+  check_options.accept_concurrent_locks = request.tails.accept_concurrent_append;
   auto check = CheckWork(request, check_options, cluster);
   if (!check.ok()) return check.status();
   checked.check = *std::move(check);

@@ -15,6 +15,7 @@
 #include "lib/backfill/options.h"
 #include "lib/backfill/record.h"
 #include "lib/backfill/spec.h"
+#include "lib/backfill/tail_terms.h"
 #include "lib/druid/cluster.h"
 #include "lib/store/store.h"
 #include "lib/time/interval.h"
@@ -55,6 +56,9 @@ struct BackfillRequest {
   std::string plan_revision;
   // Run only over this generation, as a plan or a proof names it; "" for any.
   std::string expect_generation;
+
+  // What is done about what streams may still write.
+  TailTerms tails;
 
   // Act under this reservation in place of one of our own.
   std::string reservation_id;

@@ -197,7 +197,7 @@ std::optional<Spec> CheckDocument(const rapidjson::Document& document, const Che
                "give granularitySpec.intervals");
   }
   CheckTuningConfig(inner.At("tuningConfig"), {input.appends, input.splits});
-  CheckContext(task.At("context"));
+  CheckContext(task.At("context"), options.accept_concurrent_locks);
   WarnAboutTime(data_schema, input, schema);
   if (!findings->clean()) return std::nullopt;
 

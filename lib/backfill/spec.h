@@ -30,6 +30,8 @@ struct CheckOptions {
   // Intervals that split a partition are widened to whole ones instead of refused (P4:
   // only with consent).
   bool accept_widening = false;
+  // useConcurrentLocks is a warning instead of a fault.
+  bool accept_concurrent_locks = false;
   int64_t max_partitions = kMaxPartitions;
 };
 

@@ -173,7 +173,7 @@ void CheckTuningConfig(const Node& tuning, const TuningContext& context) {
 namespace {
 
 // Locks that let others write beside a replacing job, or take locks from a stream.
-void CheckLocks(const Node& context) {
+void CheckLocks(const Node& context, bool accept_concurrent) {
   const Node chunk = context.At("forceTimeChunkLock");
   if (const auto value = chunk.Bool(); value && !*value) {
     chunk.Fault(
@@ -183,6 +183,14 @@ void CheckLocks(const Node& context) {
   }
   for (const char* name : {"useConcurrentLocks", "useSharedLock"}) {
     const Node node = context.At(name);
+    if (accept_concurrent && absl::string_view(name) == "useConcurrentLocks" &&
+        node.Bool().value_or(false)) {
+      node.Warn(
+          "is true, as was consented to: rows that a stream has read and not yet published are "
+          "moved onto the backfill's version, and count twice where its input has them",
+          "take it out, and use the handover");
+      continue;
+    }
     if (const auto value = node.Bool(); value && *value) {
       node.Fault(
           "is true: rows that a stream has read and not yet published would be moved onto "
@@ -199,7 +207,7 @@ void CheckLocks(const Node& context) {
 
 }  // namespace
 
-void CheckContext(const Node& context) {
+void CheckContext(const Node& context, bool accept_concurrent_locks) {
   if (!context.Object()) return;
   static constexpr std::array<absl::string_view, 6> kRuled = {
       "forceTimeChunkLock", "useConcurrentLocks", "useSharedLock",
@@ -221,7 +229,7 @@ void CheckContext(const Node& context) {
                                 "twice"),
                    absl::StrCat("leave it out for 50, or write at most ", kStreamPriority), "");
   }
-  CheckLocks(context);
+  CheckLocks(context, accept_concurrent_locks);
 }
 
 }  // namespace interlock::backfill

@@ -22,6 +22,6 @@ inline constexpr char kContextMember[] = "interlock";
 // stream then fails to publish for ever, re-reads, and rows double.
 inline constexpr int64_t kStreamPriority = 75;
 
-void CheckContext(const Node& context);
+void CheckContext(const Node& context, bool accept_concurrent_locks = false);
 
 }  // namespace interlock::backfill

@@ -35,6 +35,8 @@ Step FromReserved(Seen seen) {
       return {State::kReserved, Action::kWait};
     case Seen::kClear:
       return {State::kSubmitting, Action::kPost};
+    case Seen::kOverdue:  // in its way for longer than it may
+      return {State::kFailed, Action::kNone};
     case Seen::kCancel:
       return {State::kCancelled, Action::kNone};
     default:

@@ -40,7 +40,7 @@ enum class Seen {
   kQueueFull,       // not now
   kRefused,         // Druid will never take it
   kLives,           // the task waits or runs
-  kOverdue,         // it waits or runs for longer than it may
+  kOverdue,         // it waits (for a stream's lock, too) or runs for longer than it may
   kEnded,           // SUCCESS or FAILED, which only says when to look
   kGone,            // Druid has forgotten the task
   kProven,          // every partition is as it should be

@@ -6,7 +6,9 @@
 #include "lib/audit/json_object.h"
 #include "lib/backfill/backfill_errors.h"
 #include "lib/backfill/backfills.h"
+#include "lib/backfill/handover_worker.h"
 #include "lib/backfill/leases.h"
+#include "lib/backfill/tails_at_submit.h"
 #include "lib/time/interval_set.h"
 #include "lib/work/steps.h"
 
@@ -110,19 +112,34 @@ class UnitStorer {
   int64_t next_ = 0;
 };
 
+// `later`: what waits for a stream.
 absl::Status StoreUnits(store::Transaction& tx, const Backfill& backfill, const Cut& cut,
-                        const lease::Grant& grant) {
+                        const lease::Grant& grant, const std::vector<Interval>& later) {
   UnitStorer storer(tx, backfill);
   for (const Unit& unit : cut.units) {
     const Split split = SplitByLease(unit, grant.reservation.intervals);
+    const Split rest = SplitByLease(split.skipped, later);
     absl::Status status = storer.Store(split.kept, State::kReserved, "", "");
-    if (status.ok() && !split.skipped.partitions.empty()) {
-      status = storer.Store(split.skipped, State::kSkipped, "HELD",
-                            WhoHolds(grant.skipped, split.skipped));
+    if (status.ok()) {
+      status = storer.Store(rest.kept, State::kPending, "TAIL", "a stream may still write here");
+    }
+    if (status.ok() && !rest.skipped.partitions.empty()) {
+      status = storer.Store(rest.skipped, State::kSkipped, "HELD",
+                            WhoHolds(grant.skipped, rest.skipped));
     }
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
+}
+
+// A lease that is lent was granted against the tails already.
+absl::StatusOr<Takeable> TakeableOf(store::Transaction& tx, const CheckedRequest& checked) {
+  const Spec& spec = *checked.check.spec;
+  Takeable all;
+  all.now = spec.intervals;
+  if (!checked.request.reservation_id.empty()) return all;
+  return TakeableNow(tx, {spec.datasource, spec.intervals, spec.granularity, spec.reads_itself(),
+                          checked.request.tails});
 }
 
 // The same request after its backfill is over: what `reprocess` says runs again.
@@ -143,6 +160,7 @@ absl::Status RunAgain(store::Transaction& tx, Backfill& backfill, Reprocess repr
   backfill.pause = backfill.cancel = backfill.totals_judged = false;
   backfill.deadline.reset();  // it was the first run's
   absl::Status status = SetWishes(tx, backfill);
+  if (status.ok()) status = BeginHandover(tx, backfill);
   return status.ok() ? UpdatePhase(tx, backfill).status() : status;
 }
 
@@ -230,19 +248,25 @@ absl::StatusOr<Backfills::Submitted> Backfills::SubmitIn(store::Transaction& tx,
   Submitted submitted{NewBackfill(checked, caller), false, {}};
   Backfill& backfill = submitted.backfill;
   if (request.deadline > absl::ZeroDuration()) backfill.deadline = tx.now() + request.deadline;
+  auto takeable = TakeableOf(tx, checked);
+  if (!takeable.ok()) return takeable.status();
+  backfill.notices.insert(backfill.notices.end(), takeable->notices.begin(),
+                          takeable->notices.end());
   absl::Status status = InsertBackfill(tx, backfill);
+  if (status.ok()) status = PutTailTerms(tx, backfill.id, request.tails);
   if (!status.ok()) return status;
   lease::Grant grant;
-  if (request.reservation_id.empty()) {
-    auto taken = TakeTime(tx, backfill, backfill.intervals, options_, caller);
-    if (!taken.ok()) return taken.status();
-    grant = *std::move(taken);
-  } else {
+  if (!request.reservation_id.empty()) {
     status = BorrowTime(tx, backfill);
     grant.reservation.intervals = backfill.intervals;
+  } else if (!takeable->now.empty()) {
+    auto taken = TakeTime(tx, backfill, takeable->now, options_, caller);
+    if (!taken.ok()) return taken.status();
+    grant = *std::move(taken);
   }
-  if (status.ok()) status = StoreUnits(tx, backfill, checked.cut, grant);
+  if (status.ok()) status = StoreUnits(tx, backfill, checked.cut, grant, takeable->later);
   if (status.ok()) status = UpdateBackfill(tx, backfill);
+  if (status.ok()) status = BeginHandover(tx, backfill);
   if (!status.ok()) return status;
   return submitted;
 }

@@ -104,6 +104,13 @@ Reply PauseLoading(World& world, const JsonValue& json) {
   return Reply::Json(kDone);
 }
 
+Reply Produce(World& world, const JsonValue& json) {
+  const std::string topic = FindString(json, "topic");
+  if (topic.empty()) return Reply::BadRequest("a message has a topic");
+  world.streams.Produce(topic, FindStrings(json, "rows"));
+  return Reply::Json(kDone);
+}
+
 Reply Post(Backstage& backstage, absl::string_view what, const Request& request) {
   if (what == "faults") return AddFault(backstage, request);
   absl::StatusOr<JsonDocument> json = ParseJson(request.body.empty() ? "{}" : request.body);
@@ -113,6 +120,7 @@ Reply Post(Backstage& backstage, absl::string_view what, const Request& request)
   if (what == "clock") return MoveClock(backstage, *json);
   if (what == "loading") return PauseLoading(backstage.world, *json);
   if (what == "duties") return SetDuties(backstage.world, *json);
+  if (what == "topics") return Produce(backstage.world, *json);
   if (what == "locks") return HoldLock(backstage.world, *json);
   return Reply::Empty(404);
 }

@@ -16,6 +16,7 @@
 //   POST   /simulator/locks             {"group","datasource","interval","priority","type"}:
 //                                       a lock that a stream would hold
 //   DELETE /simulator/locks/{group}
+//   POST   /simulator/topics            {"topic","rows":["…"]}: messages for supervisors
 #pragma once
 
 #include "lib/simulator/fault_board.h"

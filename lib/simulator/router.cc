@@ -44,6 +44,7 @@ bool Router::Matches(const Route& route, const std::vector<std::string>& parts,
 Router DruidRoutes(const Traits& traits) {
   Router router;
   AddStatusRoutes(router, traits);
+  AddSupervisorRoutes(router);
   AddTaskRoutes(router);
   AddLockRoutes(router, traits);
   AddMetadataRoutes(router, traits);

@@ -58,6 +58,7 @@ class Router {
 // The whole API of a version, one subject each.
 Router DruidRoutes(const Traits& traits);
 void AddStatusRoutes(Router& router, const Traits& traits);
+void AddSupervisorRoutes(Router& router);
 void AddTaskRoutes(Router& router);
 void AddLockRoutes(Router& router, const Traits& traits);
 void AddMetadataRoutes(Router& router, const Traits& traits);

@@ -1,4 +1,4 @@
-// /status, leaders, and the overlord's view of workers and supervisors.
+// /status, leaders, and the overlord's view of workers.
 #include "absl/strings/str_cat.h"
 #include "lib/simulator/json.h"
 #include "lib/simulator/router.h"
@@ -28,11 +28,6 @@ Reply Leader(Call& call) {
   return Reply::Json(absl::StrCat("http://", call.request.host));
 }
 
-Reply NoSupervisor(Call& call) {
-  return Reply::Text(absl::StrCat("Cannot find any supervisor with id: [", call.Param("id"), "]"),
-                     404);
-}
-
 }  // namespace
 
 void AddStatusRoutes(Router& router, const Traits&) {
@@ -49,10 +44,6 @@ void AddStatusRoutes(Router& router, const Traits&) {
     router.Add("GET", base + "isLeader", kRead, IsLeader);
     router.Add("GET", base + "leader", kRead, Leader);
   }
-  const std::string supervisors = "/druid/indexer/v1/supervisor";
-  router.Add("GET", supervisors, kRead, [](Call&) { return Reply::Json("[]"); });
-  router.Add("GET", supervisors + "/{id}", kRead, NoSupervisor);
-  router.Add("GET", supervisors + "/{id}/status", kRead, NoSupervisor);
 }
 
 }  // namespace interlock::simulator

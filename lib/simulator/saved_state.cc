@@ -121,8 +121,10 @@ std::string SaveState(const World& world) {
   }
   out.End().Key("tasks").Array();
   for (const Task* task : world.tasks.tasks()) {
-    // A sub-task that has not ended is started again by its parent.
-    if (!task->subtask || task->done()) SaveTask(out, *task);
+    // A sub-task that has not ended is started again by its parent; a stream's task by its
+    // supervisor, which is not kept.
+    const bool made_again = task->subtask || task->type == "index_kafka";
+    if (!made_again || task->done()) SaveTask(out, *task);
   }
   out.End().RawMember("rules", world.rules.AllToJson()).End();
   return out.Take();

@@ -29,6 +29,8 @@ class TaskQueue {
   // A task that is not done becomes FAILED at once, its locks free. Its slot is free only
   // when its thread ends: for noop that is when it would have ended anyway.
   void Shutdown(Task& task);
+  // One that runs until it is told to end (a stream's) ends well.
+  void Succeed(Task& task);
 
   // In order of submission.
   std::vector<const Task*> tasks() const;

@@ -19,6 +19,7 @@ World::World(WorldOptions world_options, Traits world_traits)
       deep_storage(options.deep_storage),
       historicals(segments, rules, options.load_delay, options.drop_delay),
       tasks(*this),
+      streams(*this),
       mark_overshadowed_after(options.mark_overshadowed_after) {}
 
 void World::AdvanceTo(Moment tick, Instant now) {

@@ -17,6 +17,7 @@
 #include "lib/simulator/lock_box.h"
 #include "lib/simulator/rules.h"
 #include "lib/simulator/segment_table.h"
+#include "lib/simulator/streams.h"
 #include "lib/simulator/task_queue.h"
 #include "lib/simulator/traits.h"
 #include "lib/time/instant.h"
@@ -84,6 +85,7 @@ class World {
   DeepStorage deep_storage;
   Historicals historicals;
   TaskQueue tasks;
+  Streams streams;
   std::optional<Moment> mark_overshadowed_after;
 
  private:

@@ -142,17 +142,66 @@ v1::PlannedPartition::Action ActionOf(backfill::PlannedPartition::Action action)
       return v1::PlannedPartition::SKIP_HELD;
     case backfill::PlannedPartition::Action::kBlocked:
       return v1::PlannedPartition::BLOCKED;
+    case backfill::PlannedPartition::Action::kWaitForStream:
+      return v1::PlannedPartition::WAIT_FOR_STREAM;
   }
   return v1::PlannedPartition::ACTION_UNSPECIFIED;
 }
 
+void SetTails(const backfill::Backfills::Detail& detail, v1::Backfill* proto) {
+  proto->set_tail_policy(ByName<v1::Backfill::TailPolicy>(backfill::NameOf(detail.tails.policy),
+                                                          v1::Backfill::TailPolicy_Parse));
+  if (detail.tails.policy == backfill::TailPolicy::kHandover) {
+    ToProto(detail.tails.max_pause, proto->mutable_max_pause());
+  }
+  if (!detail.handover) return;
+  const backfill::Handover& own = *detail.handover;
+  auto* handover = proto->mutable_handover();
+  handover->set_supervisor_id(own.supervisor_id);
+  handover->set_state(
+      ByName<v1::Handover::State>(backfill::NameOf(own.state), v1::Handover::State_Parse));
+  handover->set_was_suspended(own.was_suspended);
+  if (own.suspended) ToProto(*own.suspended, handover->mutable_suspend_time());
+  if (own.resume_by) ToProto(*own.resume_by, handover->mutable_resume_by_time());
+  if (own.resumed) ToProto(*own.resumed, handover->mutable_resume_time());
+  handover->mutable_committed_offsets()->insert(own.offsets.begin(), own.offsets.end());
+  if (own.reason.empty()) return;
+  // Why it has not begun, or ended before all was done.
+  auto* notice = proto->add_notices();
+  notice->set_reason(own.reason);
+  notice->set_message(own.message);
+}
+
+// What is done about streams' tails, of fields that go together.
+absl::StatusOr<backfill::TailTerms> TailsOf(const v1::SubmitBackfillRequest& request) {
+  backfill::TailTerms terms;
+  const v1::Backfill::TailPolicy policy = request.tail_policy();
+  if (!v1::Backfill::TailPolicy_IsValid(policy)) {
+    return InvalidField("/tail_policy", absl::StrCat("is ", static_cast<int>(policy)),
+                        "REFUSE, WAIT_TAIL, HANDOVER or ACCEPT_UNBOUNDED");
+  }
+  if (policy != v1::Backfill::TAIL_POLICY_UNSPECIFIED) {
+    terms.policy = backfill::TailPolicyOf(v1::Backfill::TailPolicy_Name(policy));
+  }
+  const bool hands_over = terms.policy == backfill::TailPolicy::kHandover;
+  if (request.has_max_pause()) {
+    terms.max_pause = FromProto(request.max_pause());
+    if (!hands_over || terms.max_pause <= absl::ZeroDuration()) {
+      return InvalidField("/max_pause",
+                          hands_over ? "is not longer than 0" : "goes with tail_policy HANDOVER",
+                          "a handover's longest pause, 10 min for one");
+    }
+  }
+  terms.ends_at_committed_offsets = request.input_ends_at_committed_offsets();
+  if (terms.ends_at_committed_offsets && !hands_over) {
+    return InvalidField("/input_ends_at_committed_offsets", "goes with tail_policy HANDOVER",
+                        "leave it out, or set tail_policy to HANDOVER");
+  }
+  terms.accept_concurrent_append = request.accept_concurrent_append();
+  return terms;
+}
+
 absl::Status CheckBuilt(const v1::SubmitBackfillRequest& request) {
-  if (request.tail_policy() != v1::Backfill::TAIL_POLICY_UNSPECIFIED)
-    return FieldNotBuilt("tail_policy");
-  if (request.has_max_pause()) return FieldNotBuilt("max_pause");
-  if (request.input_ends_at_committed_offsets())
-    return FieldNotBuilt("input_ends_at_committed_offsets");
-  if (request.accept_concurrent_append()) return FieldNotBuilt("accept_concurrent_append");
   // `correction` is SubmitCall's to honour.
   return CheckDurations(request);
 }
@@ -231,6 +280,7 @@ void ToProto(const backfill::Backfills::Detail& detail, bool with_spec, v1::Back
   proto->set_reprocess(backfill.reprocess == backfill::Reprocess::kAll      ? v1::Reprocess::ALL
                        : backfill.reprocess == backfill::Reprocess::kFailed ? v1::Reprocess::FAILED
                                                                             : v1::Reprocess::NONE);
+  SetTails(detail, proto);
   proto->set_max_parallel(static_cast<int32_t>(backfill.max_parallel));
   proto->set_max_attempts(static_cast<int32_t>(backfill.max_attempts));
   proto->set_newest_first(backfill.newest_first);
@@ -368,6 +418,9 @@ absl::StatusOr<backfill::BackfillRequest> FromProto(const v1::SubmitBackfillRequ
   if (request.has_run_deadline()) backfill.run_deadline = FromProto(request.run_deadline());
   if (request.has_deadline()) backfill.deadline = FromProto(request.deadline());
   if (auto status = FromProto(request.expect(), &backfill); !status.ok()) return status;
+  auto tails = TailsOf(request);
+  if (!tails.ok()) return tails.status();
+  backfill.tails = *tails;
   backfill.reservation_id = request.reservation_id();
   backfill.token = request.fencing_token();
   return backfill;

@@ -16,6 +16,8 @@ class Load(unittest.TestCase):
             self.assertEqual(servers.load(server, 4, datasource="a", calls=50, first=200)["calls"], 50)
             self.assertEqual(servers.load(server, 4, datasource="b", calls=20, intervals=16)["calls"], 20)
             self.assertEqual(servers.load(server, 1, what="interlock-list", datasource="a", calls=200)["calls"], 200)
+            self.assertEqual(servers.load(server, 4, what="interlock-append", datasource="c", calls=50,
+                                          intervals=100)["calls"], 50)
 
     def test_a_refusal_fails_the_run(self):
         with servers.serving(servers.Interlock) as (server,):

@@ -1,7 +1,9 @@
-// Interlock: ReserveInterval with its full semantics, and ListReservations by overlap.
+// Interlock: ReserveInterval with its full semantics, ListReservations by overlap, and
+// CheckAppend of a micro-batch.
 #include "grpcpp/support/status.h"
 #include "interlock/v1/ingestion_coordinator.grpc.pb.h"
 #include "interlock/v1/reservations.grpc.pb.h"
+#include "interlock/v1/streams.grpc.pb.h"
 #include "lib/time/instant.h"
 #include "tests/bench/load/grpc_chains.h"
 
@@ -106,9 +108,58 @@ class ListClient {
   Clock::time_point sent_;
 };
 
+// A micro-batch: instants that lie close together, as a stream's do.
+class AppendClient {
+ public:
+  AppendClient(const Plan& plan, Meter& meter, const std::shared_ptr<grpc::Channel>& channel,
+               std::function<void()> done)
+      : plan_(plan), meter_(meter), done_(std::move(done)), stub_(v1::Streams::NewStub(channel)) {
+    request_.set_datasource(plan.datasource);
+    request_.set_stream("bench");
+  }
+
+  void Start() {
+    const int64_t number = meter_.Next();
+    if (number < 0) return done_();
+    Plan one = plan_;
+    one.intervals = 1;
+    const Slot slot = SlotsOf(one, static_cast<uint64_t>(number)).front();
+    request_.clear_timestamps_ms();
+    for (int i = 0; i < plan_.intervals; ++i) {
+      request_.add_timestamps_ms(slot.start + i % (slot.end - slot.start));
+    }
+    context_.emplace();
+    sent_ = Clock::now();
+    stub_->async()->CheckAppend(&*context_, &request_, &reply_,
+                                [this](const grpc::Status& status) { Answered(status); });
+  }
+
+ private:
+  void Answered(const grpc::Status& status) {
+    if (status.ok() && reply_.decision() == v1::CheckAppendResponse::ALLOW) {
+      meter_.Answered(sent_);
+    } else {
+      meter_.Failed("interlock: " + v1::CheckAppendResponse::Decision_Name(reply_.decision()) +
+                    " " + status.error_message());
+    }
+    Start();
+  }
+
+  const Plan& plan_;
+  Meter& meter_;
+  const std::function<void()> done_;
+  const std::unique_ptr<v1::Streams::Stub> stub_;
+  v1::CheckAppendRequest request_;
+  v1::CheckAppendResponse reply_;
+  std::optional<grpc::ClientContext> context_;
+  Clock::time_point sent_;
+};
+
 }  // namespace
 
 void LoadInterlock(const Plan& plan, Meter& meter) { RunChains<ReserveClient>(plan, meter); }
 void ListFromInterlock(const Plan& plan, Meter& meter) { RunChains<ListClient>(plan, meter); }
+
+void AskInterlockToAppend(const Plan& plan, Meter& meter) { RunChains<AppendClient>(plan, meter); }
 
 }  // namespace interlock::bench

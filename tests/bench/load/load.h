@@ -65,7 +65,8 @@ class Meter {
 
 // Each returns when the meter is over and all calls are answered.
 void LoadInterlock(const Plan& plan, Meter& meter);
-void ListFromInterlock(const Plan& plan, Meter& meter);  // reads what the slot overlaps
+void ListFromInterlock(const Plan& plan, Meter& meter);     // reads what the slot overlaps
+void AskInterlockToAppend(const Plan& plan, Meter& meter);  // `intervals` instants a call
 void LoadEtcd(const Plan& plan, Meter& meter);
 void LoadPostgres(const Plan& plan, Meter& meter);
 void LoadRedis(const Plan& plan, Meter& meter);

@@ -12,7 +12,8 @@ namespace {
 constexpr char kUsage[] =
     "interlock-load PEER TARGET [--clients N] [--intervals N] [--datasource NAME] [--first N]\n"
     "    [--calls N] [--warm-up S] [--seconds S] [--channels N]\n"
-    "PEER: interlock, interlock-list, etcd, postgresql, redis. Prints a line of JSON.\n"
+    "PEER: interlock, interlock-list, interlock-append, etcd, postgresql, redis. Prints a line of "
+    "JSON.\n"
     "Exit: 0 all calls were granted; 1 one was not; 2 bad usage.\n";
 
 using Load = void (*)(const Plan&, Meter&);
@@ -20,6 +21,7 @@ using Load = void (*)(const Plan&, Meter&);
 int Main(int argc, char** argv) {
   const std::map<std::string, Load> peers = {{"interlock", LoadInterlock},
                                              {"interlock-list", ListFromInterlock},
+                                             {"interlock-append", AskInterlockToAppend},
                                              {"etcd", LoadEtcd},
                                              {"postgresql", LoadPostgres},
                                              {"redis", LoadRedis}};

@@ -10,8 +10,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "lib/audit/audit.h"
+#include "lib/backfill/handover_rows.h"
 #include "lib/backfill/json_document.h"
 #include "lib/druid/timeline.h"
+#include "lib/guard/rows.h"
 #include "lib/lease/reservations.h"
 #include "lib/time/reason.h"
 
@@ -157,6 +159,8 @@ BackfillSite::BackfillSite(Options options) : options_(std::move(options)) {
 
 BackfillSite::~BackfillSite() {
   retire_worker_.reset();
+  watcher_.reset();
+  handover_worker_.reset();
   rollback_worker_.reset();
   runner_.reset();
   backfills_.reset();
@@ -168,8 +172,8 @@ BackfillSite::~BackfillSite() {
 void BackfillSite::Open() {
   store::SqliteOptions options;
   options.path = folder_ + "/store.db";
-  options.schemas = {audit::AuditSchema(), work::WorkSchema(), lease::LeaseSchema(),
-                     BackfillSchema()};
+  options.schemas = {audit::AuditSchema(), work::WorkSchema(),   lease::LeaseSchema(),
+                     BackfillSchema(),     guard::GuardSchema(), HandoverSchema()};
   options.durable = false;
   auto opened = store::OpenSqlite(options, clock_);
   EXPECT_TRUE(opened.ok()) << opened.status();
@@ -179,14 +183,17 @@ void BackfillSite::Open() {
   runner_ =
       std::make_unique<Runner>(Runner::World{*store_, *cluster_, runners_clock_, changes_},
                                options_, [this] { return absl::StrCat("nonce-", ++nonces_); });
-  rollback_worker_ = std::make_unique<RollbackWorker>(
-      Runner::World{*store_, *cluster_, runners_clock_, changes_}, options_);
-  retire_worker_ = std::make_unique<RetireWorker>(
-      Runner::World{*store_, *cluster_, runners_clock_, changes_}, options_);
+  const Runner::World world{*store_, *cluster_, runners_clock_, changes_};
+  rollback_worker_ = std::make_unique<RollbackWorker>(world, options_);
+  retire_worker_ = std::make_unique<RetireWorker>(world, options_);
+  handover_worker_ = std::make_unique<HandoverWorker>(world, options_);
+  watcher_ = std::make_unique<guard::Watcher>(*store_, *cluster_, options_.guard);
 }
 
 void BackfillSite::Restart() {
   retire_worker_.reset();
+  watcher_.reset();
+  handover_worker_.reset();
   rollback_worker_.reset();
   runner_.reset();
   backfills_.reset();
@@ -199,21 +206,34 @@ void BackfillSite::Pass(absl::Duration duration) {
   simulator_->Tick();
 }
 
+absl::StatusOr<work::Outcome> BackfillSite::StepOf(work::Claim& claim) {
+  if (claim.kind == kWorkKind) return runner_->Step(claim);
+  if (claim.kind == kHandoverKind) return handover_worker_->Step(claim);
+  if (claim.kind == guard::kWorkKind) return watcher_->Step(claim);
+  if (claim.kind == kRetireWorkKind) return retire_worker_->Step(claim);
+  return rollback_worker_->Step(claim);
+}
+
+void BackfillSite::WatchStreams() {
+  const absl::Status begun = store_->Write(guard::Watcher::Begin);
+  EXPECT_TRUE(begun.ok()) << begun;
+}
+
 bool BackfillSite::StepOnce() {
-  auto claims = work::ClaimDue(*store_, clock_, {"test", absl::Seconds(60)},
-                               {kWorkKind, kRollbackWorkKind, kRetireWorkKind}, 1);
+  auto claims = work::ClaimDue(
+      *store_, clock_, {"test", absl::Seconds(60)},
+      {kWorkKind, kRollbackWorkKind, kRetireWorkKind, kHandoverKind, guard::kWorkKind}, 1);
   EXPECT_TRUE(claims.ok()) << claims.status();
   if (!claims.ok() || claims->empty()) return false;
   work::Claim& claim = claims->front();
-  const auto outcome = claim.kind == kWorkKind           ? runner_->Step(claim)
-                       : claim.kind == kRollbackWorkKind ? rollback_worker_->Step(claim)
-                                                         : retire_worker_->Step(claim);
+  const auto outcome = StepOf(claim);
   if (ReasonOf(outcome.status()) == "CLAIM_LOST") return true;
   absl::Status status = store_->Write([&](store::Transaction& tx) -> absl::Status {
     if (!outcome.ok()) return work::Retry(tx, claim, tx.now() + absl::Seconds(1));
     if (outcome->kind == work::Outcome::Kind::kNextDue) {
       return work::Reschedule(tx, claim, outcome->due);
     }
+    if (outcome->kind == work::Outcome::Kind::kFinished) return work::Finish(tx, claim);
     return absl::OkStatus();
   });
   EXPECT_TRUE(outcome.ok()) << outcome.status();

@@ -9,11 +9,13 @@
 #include <vector>
 
 #include "lib/backfill/backfills.h"
+#include "lib/backfill/handover_worker.h"
 #include "lib/backfill/retire_worker.h"
 #include "lib/backfill/rollback_worker.h"
 #include "lib/backfill/runner.h"
 #include "lib/druid/cluster.h"
 #include "lib/druid/transport.h"
+#include "lib/guard/watcher.h"
 #include "lib/lease/reservation.h"
 #include "lib/simulator/simulator.h"
 #include "lib/store/sqlite.h"
@@ -109,6 +111,7 @@ class BackfillSite {
   Backfills& backfills() { return *backfills_; }
   Runner& runner() { return *runner_; }
   RollbackWorker& rollback_worker() { return *rollback_worker_; }
+  HandoverWorker& handover_worker() { return *handover_worker_; }
   const Options& options() const { return options_; }
 
   // Time passes for everybody.
@@ -120,6 +123,8 @@ class BackfillSite {
   // Steps and lets time pass until the backfill is over, or needs a person; at most
   // `longest` of the clock's time. Gives it as it is then.
   Backfills::Detail RunUntilOver(const std::string& id, absl::Duration longest = absl::Minutes(10));
+  // From now on streams are looked at, too.
+  void WatchStreams();
   // The process dies and comes up again: what is not in the store is gone.
   void Restart();
 
@@ -148,6 +153,7 @@ class BackfillSite {
 
  private:
   void Open();
+  absl::StatusOr<work::Outcome> StepOf(work::Claim& claim);
 
   const Options options_;
   FakeClock clock_;
@@ -162,6 +168,8 @@ class BackfillSite {
   std::unique_ptr<Runner> runner_;
   std::unique_ptr<RollbackWorker> rollback_worker_;
   std::unique_ptr<RetireWorker> retire_worker_;
+  std::unique_ptr<HandoverWorker> handover_worker_;
+  std::unique_ptr<guard::Watcher> watcher_;
   int64_t nonces_ = 0;
 };
 

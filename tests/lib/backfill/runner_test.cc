@@ -217,7 +217,7 @@ TEST(Runner, WaitsForAStreamsLockAndSaysSo) {
   site.RunUntilOver(id, absl::Seconds(5));
   const auto waiting = site.Partitions(id);
   EXPECT_EQ(NameOf(waiting[0].state), "RESERVED");
-  EXPECT_EQ(waiting[0].reason, "DRUID_LOCK");
+  EXPECT_EQ(waiting[0].reason, "STREAM_HOLDS_LOCK");
   EXPECT_THAT(waiting[0].message, HasSubstr("index_kafka_clicks"));
   EXPECT_THAT(site.OurTasks(), IsEmpty());
   site.simulator().Ask("DELETE", "/simulator/locks/index_kafka_clicks");
@@ -310,9 +310,9 @@ TEST(Runner, ATaskThatWaitsTooLongForALockIsShutDown) {
   site.RunUntilOver(id, absl::Seconds(15));
   EXPECT_EQ(NameOf(site.Partitions(id)[0].state), "RUNNING");
   EXPECT_EQ(site.Partitions(id)[0].reason, "WAITING_FOR_SLOT_OR_LOCK");
-  site.RunUntilOver(id, absl::Seconds(30));
+  site.RunUntilOver(id, absl::Seconds(15));
   EXPECT_EQ(NameOf(site.Partitions(id)[0].state), "RESERVED");
-  EXPECT_EQ(site.Partitions(id)[0].reason, "DRUID_LOCK");
+  EXPECT_EQ(site.Partitions(id)[0].reason, "STREAM_HOLDS_LOCK");
   EXPECT_EQ(site.backfills().ListAttempts(id, 0)->at(0).druid_status, "FAILED");
 }
 

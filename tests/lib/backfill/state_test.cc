@@ -24,6 +24,7 @@ const std::map<std::pair<S, E>, Step>& Table() {
       {{S::kReserved, E::kBlocked}, {S::kReserved, A::kWait}},
       {{S::kReserved, E::kCantTell}, {S::kReserved, A::kWait}},
       {{S::kReserved, E::kClear}, {S::kSubmitting, A::kPost}},
+      {{S::kReserved, E::kOverdue}, {S::kFailed, A::kNone}},
       {{S::kReserved, E::kCancel}, {S::kCancelled, A::kNone}},
 
       {{S::kSubmitting, E::kPosted}, {S::kRunning, A::kPoll}},

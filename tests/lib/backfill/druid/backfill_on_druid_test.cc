@@ -10,11 +10,13 @@
 #include "absl/strings/str_replace.h"
 #include "lib/audit/audit.h"
 #include "lib/backfill/backfills.h"
+#include "lib/backfill/handover_rows.h"
 #include "lib/backfill/jobs.h"
 #include "lib/backfill/json_document.h"
 #include "lib/backfill/rollback_worker.h"
 #include "lib/backfill/runner.h"
 #include "lib/backfill/sql_work.h"
+#include "lib/guard/rows.h"
 #include "lib/lease/reservations.h"
 #include "lib/store/sqlite.h"
 #include "lib/time/clock.h"
@@ -35,8 +37,10 @@ class BackfillOnDruid : public druid::DruidAtHand {
   void SetUp() override {
     DruidAtHand::SetUp();
     if (HasFatalFailure()) return;
-    auto opened = store::OpenTemporarySqlite(
-        {audit::AuditSchema(), lease::LeaseSchema(), work::WorkSchema(), BackfillSchema()}, clock_);
+    auto opened =
+        store::OpenTemporarySqlite({audit::AuditSchema(), lease::LeaseSchema(), work::WorkSchema(),
+                                    BackfillSchema(), guard::GuardSchema(), HandoverSchema()},
+                                   clock_);
     ASSERT_TRUE(opened.ok()) << opened.status();
     store_ = std::move(*opened);
     work::LoopOptions loop;

@@ -1,0 +1,353 @@
+#include "lib/backfill/handover_worker.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "lib/audit/audit.h"
+#include "lib/audit/json_object.h"
+#include "lib/backfill/handover_rows.h"
+#include "lib/backfill/leases.h"
+#include "lib/backfill/obstacles.h"
+#include "lib/backfill/rows.h"
+#include "lib/backfill/tail_terms.h"
+#include "lib/guard/late_rows.h"
+#include "lib/guard/look.h"
+#include "lib/guard/rows.h"
+#include "lib/lease/reservations.h"
+#include "lib/time/interval_set.h"
+
+namespace interlock::backfill {
+namespace {
+
+constexpr int64_t kAllUnits = std::numeric_limits<int32_t>::max();
+// Between two looks, while a stream waits for it.
+constexpr absl::Duration kLookEvery = absl::Seconds(1);
+// … and while it does not: what lies outside of its tail runs.
+constexpr absl::Duration kIdleLook = absl::Seconds(2);
+// How many of those that have the time are looked for: one says enough.
+constexpr int64_t kMostHeld = 10;
+
+const std::vector<State> kOpenStates = {State::kPending,   State::kReserved, State::kSubmitting,
+                                        State::kRunning,   State::kProving,  State::kUndetermined,
+                                        State::kNotApplied};
+
+// From where on the datasource's supervisors may write, by what was last seen; its own
+// setting speaks for them.
+absl::StatusOr<Instant> TailStart(store::Transaction& tx, const std::string& datasource) {
+  auto streams = guard::StreamsOf(tx, datasource);
+  if (!streams.ok()) return streams.status();
+  Instant start = Instant::kMax;
+  for (const guard::Stream& stream : *streams) {
+    if (stream.tail.any) start = std::min(start, stream.tail.bound.StartAt(tx.now()));
+  }
+  return start;
+}
+
+absl::StatusOr<std::string> SupervisorOf(store::Transaction& tx, const std::string& datasource) {
+  auto streams = guard::StreamsOf(tx, datasource);
+  if (!streams.ok()) return streams.status();
+  for (const guard::Stream& stream : *streams) {
+    if (stream.in_druid) return stream.supervisor_id;
+  }
+  return std::string();
+}
+
+std::string MessageOf(const std::string& reason, const Handover& handover) {
+  if (reason == "PAUSE_OVER") {
+    return absl::StrCat("the longest pause of ", absl::FormatDuration(handover.max_pause),
+                        " is over: stream ", handover.supervisor_id,
+                        " resumes; what is left waits until its tail has passed, or for `backfills "
+                        "pause` and `resume`, which begin another handover");
+  }
+  if (reason == "RESUMED_BY_OTHERS") {
+    return absl::StrCat("somebody else resumed supervisor ", handover.supervisor_id,
+                        " in the middle of the handover: what is left waits");
+  }
+  if (reason == "SUPERVISOR_GONE") {
+    return absl::StrCat("supervisor ", handover.supervisor_id, " was terminated meanwhile");
+  }
+  if (reason == "HANDOVER_BUSY") {
+    return absl::StrCat("another backfill's handover has supervisor ", handover.supervisor_id);
+  }
+  if (reason == "HELD") return "somebody else holds the time that the stream would be paused for";
+  if (reason == "NO_SUPERVISOR") return "Druid has no supervisor of this datasource";
+  return "";
+}
+
+// Units in the tail that are not under way lose their time: the stream has it again.
+absl::Status PutBack(store::Transaction& tx, const Backfill& backfill, const Handover& handover) {
+  auto units = ReadUnits(tx, backfill.id, {State::kReserved, State::kNotApplied}, Instant::kMax,
+                         false, kAllUnits);
+  if (!units.ok()) return units.status();
+  for (StoredUnit& unit : *units) {
+    unit.reason = handover.reason.empty() ? "TAIL" : handover.reason;
+    unit.message = handover.message;
+    unit.due = tx.now();
+    absl::Status status;
+    // The caller's own lease goes on; what it holds is only not run.
+    if (!backfill.lent) {
+      status = LeaveTime(tx, backfill, unit);
+      unit.state = Next(unit.state, Seen::kLeaseLost).state;
+      unit.reservation_id = "";
+      unit.token = 0;
+    }
+    if (status.ok()) status = UpdateUnit(tx, unit);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+// On the stream itself, so that whoever looks at it knows who has it suspended.
+absl::Status MarkStream(store::Transaction& tx, const Handover& handover, bool ours) {
+  auto stream = guard::FindStream(tx, handover.datasource, handover.supervisor_id);
+  if (!stream.ok()) return stream.status();
+  if (!stream->has_value()) return absl::OkStatus();
+  guard::Stream& marked = **stream;
+  marked.suspended_for = ours ? handover.backfill_id : "";
+  // What was just read back: else the next look would take our own call for another's.
+  if (!ours && marked.health) marked.health->suspended = handover.was_suspended;
+  return guard::PutStream(tx, marked);
+}
+
+absl::Status RecordMove(store::Transaction& tx, HandoverState before, const Handover& after) {
+  const auto json = [](HandoverState state) {
+    return audit::JsonObject().Text("state", NameOf(state)).ToString();
+  };
+  return audit::Record(tx, {{"interlock", "", after.message.empty() ? "handover" : after.message},
+                            "worker.handover",
+                            after.datasource,
+                            after.backfill_id,
+                            after.reason.empty() ? "OK" : after.reason,
+                            json(before),
+                            json(after.state)});
+}
+
+}  // namespace
+
+absl::Status BeginHandover(store::Transaction& tx, const Backfill& backfill) {
+  auto terms = ReadTailTerms(tx, backfill.id);
+  if (!terms.ok()) return terms.status();
+  if (terms->policy != TailPolicy::kHandover) return absl::OkStatus();
+  auto there = ReadHandover(tx, backfill.id);
+  if (!there.ok()) return there.status();
+  if (*there && (*there)->state != HandoverState::kOver) return absl::OkStatus();
+  auto supervisor = SupervisorOf(tx, backfill.datasource);
+  if (!supervisor.ok()) return supervisor.status();
+  Handover handover;
+  handover.backfill_id = backfill.id;
+  handover.datasource = backfill.datasource;
+  handover.supervisor_id = *supervisor;
+  handover.max_pause = terms->max_pause;
+  handover.ends_at_committed_offsets = terms->ends_at_committed_offsets;
+  absl::Status status = PutHandover(tx, handover);
+  return status.ok() ? work::Schedule(tx, kHandoverKind, backfill.id, tx.now()) : status;
+}
+
+// A call that was not answered may arrive as long as whoever carries it tries.
+bool HandoverWorker::Settled(const Handover& handover, Instant now) const {
+  return !handover.unsettled || !handover.asked ||
+         now >= *handover.asked + 2 * options_.call_deadline;
+}
+
+absl::StatusOr<HandoverWorker::Standing> HandoverWorker::ReadStanding(store::Transaction& tx,
+                                                                      const std::string& id) {
+  Standing standing;
+  auto handover = ReadHandover(tx, id);
+  auto backfill = ReadBackfill(tx, id);
+  if (!handover.ok()) return handover.status();
+  if (!backfill.ok()) return backfill.status();
+  standing.handover = handover->value_or(Handover());
+  if (!handover->has_value()) standing.handover.state = HandoverState::kOver;
+  standing.backfill = *std::move(backfill);
+  auto start = TailStart(tx, standing.backfill.datasource);
+  auto units = ReadUnits(tx, id, kOpenStates, Instant::kMax, false, kAllUnits);
+  auto other = WhoHasSupervisor(tx, standing.handover.supervisor_id);
+  if (!start.ok()) return start.status();
+  if (!units.ok()) return units.status();
+  if (!other.ok()) return other.status();
+  HandoverSight& sight = standing.sight;
+  std::set<std::string> own;  // reservations
+  for (const StoredUnit& unit : *units) {
+    const bool inside = unit.unit.hull().end() > *start;
+    const bool undetermined = unit.state == State::kUndetermined;
+    // Outside of the tail the stream does not write, whatever becomes of it.
+    if (inside) sight.inside_open = true;
+    if (!inside && !undetermined) sight.outside_open = true;
+    if (IsOpen(unit.state) && (inside || !undetermined)) sight.attempt_open = true;
+    if (!inside) continue;
+    standing.inside.insert(standing.inside.end(), unit.unit.intervals.begin(),
+                           unit.unit.intervals.end());
+    own.insert(unit.reservation_id);
+  }
+  standing.inside = Condense(std::move(standing.inside));
+  sight.another_has_it = !other->empty() && *other != id;
+  sight.wanted = !standing.backfill.cancel && !standing.backfill.pause;
+  sight.call_settled = Settled(standing.handover, tx.now());
+  if (standing.handover.state != HandoverState::kBefore || standing.inside.empty()) {
+    return standing;
+  }
+  lease::ReserveRequest request;
+  request.datasource = standing.backfill.datasource;
+  request.intervals = standing.inside;
+  request.tails = lease::Tails::kAccept;
+  auto held = lease::FindHeld(tx, request, kMostHeld, options_.lease_limits);
+  if (!held.ok()) return held.status();
+  sight.time_free = std::all_of(held->begin(), held->end(), [&](const lease::Held& one) {
+    return !one.reservation_id.empty() && own.count(one.reservation_id) > 0;
+  });
+  return standing;
+}
+
+bool HandoverWorker::LocksAreGone(const Standing& standing) {
+  const auto locks = world_.cluster.ListLocks(standing.handover.datasource, standing.inside);
+  if (!locks.done()) return false;
+  return std::none_of(locks.value().begin(), locks.value().end(), LockBlocks);
+}
+
+void HandoverWorker::LookAtDruid(const Standing& standing, HandoverSight* sight,
+                                 std::map<std::string, std::string>* offsets) {
+  const Handover& handover = standing.handover;
+  guard::StreamLook look(world_.cluster);
+  const auto seen = look.Look(world_.store.Now());
+  if (!seen.done()) return;
+  sight->known = true;
+  sight->tasks_gone = true;
+  for (const auto& [key, one] : seen.value().streams) {
+    if (key.first != handover.datasource) continue;
+    sight->tasks_gone = sight->tasks_gone && one.tasks.empty();
+    for (const druid::StreamTask& task : one.tasks) {
+      if (handover.state != HandoverState::kResuming) break;
+      offsets->insert(task.start_offsets.begin(), task.start_offsets.end());
+    }
+    if (key.second != handover.supervisor_id || !one.supervisor) continue;
+    sight->supervisor_there = true;
+    sight->supervisor_suspended = one.supervisor->suspended;
+  }
+  sight->task_seen = !sight->tasks_gone;
+  if (handover.state == HandoverState::kDraining && sight->tasks_gone) {
+    sight->tasks_gone = LocksAreGone(standing);
+  }
+}
+
+absl::Status HandoverWorker::LookForLateRows() {
+  return guard::LookForLateRows(world_.store, world_.cluster, options_.guard);
+}
+
+// What goes with a new state.
+absl::Status HandoverWorker::Enter(store::Transaction& tx, const Standing& standing,
+                                   Handover* after) {
+  switch (after->state) {
+    case HandoverState::kDraining:
+      after->was_suspended = standing.sight.supervisor_suspended;
+      after->suspended = tx.now();
+      after->resume_by = tx.now() + after->max_pause;
+      return MarkStream(tx, *after, true);
+    case HandoverState::kResuming:
+      return PutBack(tx, standing.backfill, *after);
+    case HandoverState::kOver:
+      if (!after->suspended) return absl::OkStatus();
+      after->resumed = tx.now();
+      return MarkStream(tx, *after, false);
+    case HandoverState::kBefore:
+    case HandoverState::kSuspended:
+      break;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status HandoverWorker::Store(store::Transaction& tx, const Standing& standing,
+                                   const HandoverStep& step) {
+  Handover after = standing.handover;
+  const bool moved = after.state != step.state;
+  const bool told = after.reason != step.reason;
+  after.state = step.state;
+  after.reason = step.reason;
+  after.message = MessageOf(step.reason, after);
+  after.seen_suspended =
+      after.seen_suspended || (standing.handover.state == HandoverState::kDraining &&
+                               standing.sight.known && standing.sight.supervisor_suspended);
+  if (step.act == HandoverAct::kSuspend || step.act == HandoverAct::kResume) {
+    after.asked = tx.now();
+    after.unsettled = true;
+  }
+  absl::Status status = moved ? Enter(tx, standing, &after) : absl::OkStatus();
+  if (status.ok()) status = PutHandover(tx, after);
+  if (!status.ok() || (!moved && !told && step.act != HandoverAct::kShutDown)) return status;
+  if (moved || told) status = RecordMove(tx, standing.handover.state, after);
+  return status.ok() ? work::Schedule(tx, kWorkKind, after.backfill_id, tx.now()) : status;
+}
+
+absl::Status HandoverWorker::Act(const Handover& handover, HandoverAct act,
+                                 const work::Claim& claim) {
+  if (act != HandoverAct::kSuspend && act != HandoverAct::kResume) return absl::OkStatus();
+  if (claim.Remaining(world_.clock) <= options_.call_deadline) return absl::OkStatus();
+  const bool suspends = act == HandoverAct::kSuspend;
+  const auto answer = suspends ? world_.cluster.SuspendSupervisor(handover.supervisor_id)
+                               : world_.cluster.ResumeSupervisor(handover.supervisor_id);
+  if (answer.unknown()) return absl::OkStatus();  // it may arrive yet
+  // Said by a supervisor that no call of ours can have reached: a person was faster.
+  const bool by_others = suspends && !handover.asked && answer.refused() &&
+                         absl::StrContains(answer.text(), "already suspended");
+  return world_.store.Write([&](store::Transaction& tx) -> absl::Status {
+    absl::Status held = work::CheckClaim(tx, claim);
+    auto now = ReadHandover(tx, handover.backfill_id);
+    if (!held.ok() || !now.ok()) return held.ok() ? now.status() : held;
+    if (!*now) return absl::OkStatus();
+    (*now)->unsettled = false;
+    (*now)->was_suspended = (*now)->was_suspended || by_others;
+    return PutHandover(tx, **now);
+  });
+}
+
+absl::StatusOr<work::Outcome> HandoverWorker::Step(work::Claim& claim) {
+  Standing standing;
+  absl::Status status = world_.store.Read([&](store::Transaction& tx) {
+    auto read = ReadStanding(tx, claim.key);
+    if (read.ok()) standing = *std::move(read);
+    return read.status();
+  });
+  if (!status.ok()) return status;
+  if (standing.handover.state == HandoverState::kOver) return work::Outcome::Finished();
+  const bool idle =
+      standing.handover.state == HandoverState::kBefore && standing.sight.outside_open;
+  HandoverSight druid;
+  std::map<std::string, std::string> offsets;
+  if (!idle) LookAtDruid(standing, &druid, &offsets);
+  if (HasStream(standing.handover) && !standing.sight.inside_open) {
+    if (status = LookForLateRows(); !status.ok()) return status;
+  }
+  if (claim.Remaining(world_.clock) <= options_.call_deadline) {
+    status = work::Extend(world_.store, world_.clock, claim, 3 * options_.call_deadline);
+    if (!status.ok()) return status;
+  }
+  HandoverStep step;
+  status = world_.store.Write([&](store::Transaction& tx) -> absl::Status {
+    absl::Status held = work::CheckClaim(tx, claim);
+    auto read = ReadStanding(tx, claim.key);
+    if (!held.ok() || !read.ok()) return held.ok() ? read.status() : held;
+    standing = *std::move(read);
+    standing.sight.known = druid.known;
+    standing.sight.supervisor_there = druid.supervisor_there;
+    standing.sight.supervisor_suspended = druid.supervisor_suspended;
+    standing.sight.tasks_gone = druid.tasks_gone;
+    standing.sight.task_seen = druid.task_seen;
+    if (!offsets.empty()) standing.handover.offsets = offsets;
+    step = NextHandover(standing.handover, standing.sight, tx.now());
+    return Store(tx, standing, step);
+  });
+  if (status.ok()) status = Act(standing.handover, step.act, claim);
+  if (!status.ok()) return status;
+  if (step.state != standing.handover.state && callbacks_.wake) callbacks_.wake();
+  if (step.state == HandoverState::kOver && standing.handover.suspended && callbacks_.on_resumed) {
+    callbacks_.on_resumed(standing.handover);
+  }
+  world_.changes.Ring();
+  if (step.state == HandoverState::kOver) return work::Outcome::Finished();
+  return work::Outcome::NextDue(world_.store.Now() + (idle ? kIdleLook : kLookEvery));
+}
+
+}  // namespace interlock::backfill
