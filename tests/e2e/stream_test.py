@@ -281,7 +281,6 @@ class OnKafkaStreams(EndToEnd):
             self.datasource, HOUR) == self.stream.produced[13])
         self.assert_once(13)
         self.assert_once(14)
-        self.assertIn("interlock_handover_seconds_count", server.http("/metrics"))
 
     def test_killed_at_each_step_of_the_handover_the_stream_comes_back(self):
         server = self.serve()
