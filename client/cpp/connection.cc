@@ -1,5 +1,6 @@
 #include "client/cpp/connection.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -33,6 +34,18 @@ void SetTimeout(grpc::ClientContext& context, absl::Duration timeout) {
 void AddIdentity(grpc::ClientContext& context, const ConnectionOptions& options) {
   if (!options.caller.empty()) context.AddMetadata("interlock-caller", options.caller);
   if (!options.token.empty()) context.AddMetadata("authorization", "Bearer " + options.token);
+}
+
+// gRPC works at a connection only while somebody waits on it, and looks by itself each 5 s.
+// Where calls fail at once because the last try to connect has failed, nobody waits, and a
+// server that is back would be found that late: so a call between two tries waits a moment
+// for the next.
+void LetReconnect(grpc::Channel& channel, absl::Duration timeout) {
+  constexpr absl::Duration kMoment = absl::Milliseconds(200);
+  if (channel.GetState(true) != GRPC_CHANNEL_TRANSIENT_FAILURE) return;
+  channel.WaitForStateChange(
+      GRPC_CHANNEL_TRANSIENT_FAILURE,
+      gpr_time_from_nanos(absl::ToInt64Nanoseconds(std::min(kMoment, timeout)), GPR_TIMESPAN));
 }
 
 // The queue of one call: what was asked of it is waited for, one thing at a time.
@@ -73,6 +86,7 @@ absl::StatusOr<std::unique_ptr<Connection>> Connection::Open(ConnectionOptions o
 
 absl::Status Connection::Call(const std::string& method, const Message& request, Message& reply,
                               absl::Duration timeout) {
+  LetReconnect(*channel_, timeout);
   grpc::ClientContext context;
   SetTimeout(context, timeout);
   AddIdentity(context, options_);
@@ -89,6 +103,7 @@ absl::Status Connection::Call(const std::string& method, const Message& request,
 
 absl::Status Connection::Watch(const std::string& method, const Message& request, Message& reply,
                                absl::Duration timeout, const std::function<bool()>& on_reply) {
+  LetReconnect(*channel_, timeout);
   grpc::ClientContext context;
   SetTimeout(context, timeout);
   AddIdentity(context, options_);
