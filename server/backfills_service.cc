@@ -172,6 +172,7 @@ grpc::ServerUnaryReactor* BackfillsService::RetryBackfill(grpc::CallbackServerCo
     auto retried = backfills_.Retry(request->backfill_id(), *states, read->intervals,
                                     CallerOf(*context, request->request_id(), request->reason()));
     if (!retried.ok()) return retried.status();
+    if (absl::Status status = retried_(retried->backfill); !status.ok()) return status;
     response->set_retried_count(retried->units);
     return After(retried->backfill, response->mutable_backfill());
   });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <utility>
 
 #include "interlock/v1/backfills.grpc.pb.h"
 #include "lib/backfill/backfills.h"
@@ -12,9 +13,16 @@ namespace interlock::server {
 
 class BackfillsService final : public v1::Backfills::CallbackService {
  public:
+  // What is done with a backfill that was retried, besides running it again.
+  using Retried = std::function<absl::Status(const backfill::Backfill&)>;
+
   // All must outlive the service.
-  BackfillsService(backfill::Backfills& backfills, BackfillWatcher& watcher, Executor& executor)
-      : backfills_(backfills), watcher_(watcher), executor_(executor) {}
+  BackfillsService(backfill::Backfills& backfills, BackfillWatcher& watcher, Executor& executor,
+                   Retried retried)
+      : backfills_(backfills),
+        watcher_(watcher),
+        executor_(executor),
+        retried_(std::move(retried)) {}
 
   grpc::ServerUnaryReactor* GetBackfill(grpc::CallbackServerContext* context,
                                         const v1::GetBackfillRequest* request,
@@ -57,6 +65,7 @@ class BackfillsService final : public v1::Backfills::CallbackService {
   backfill::Backfills& backfills_;
   BackfillWatcher& watcher_;
   Executor& executor_;
+  const Retried retried_;
 };
 
 }  // namespace interlock::server

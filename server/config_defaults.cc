@@ -62,6 +62,7 @@ void FillBackfills(config::v1::Backfills& backfills) {
   if (!backfills.has_rollback_window()) Set(backfills.mutable_rollback_window(), 24 * kHour);
   if (!backfills.has_max_pause()) Set(backfills.mutable_max_pause(), 10 * kMinute);
   if (!backfills.has_lease_ttl()) Set(backfills.mutable_lease_ttl(), 10 * kMinute);
+  if (!backfills.has_gather()) Set(backfills.mutable_gather(), kMinute);
 }
 
 void FillDrops(config::v1::Drops& drops) {

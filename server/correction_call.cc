@@ -1,8 +1,11 @@
 #include "server/correction_call.h"
 
+#include <regex>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "lib/backfill/sql_work.h"
 #include "lib/druid/json.h"
 #include "lib/time/status_reason.h"
 #include "rapidjson/pointer.h"
@@ -10,8 +13,24 @@
 namespace interlock::server {
 namespace {
 
-// The spec with another target; "" where it is none, which a plan's never is.
+// A query with another target: what follows its first REPLACE INTO.
+std::string WithQueryTarget(backfill::SqlWork work, const std::string& datasource) {
+  static const std::regex target(R"re((\breplace\s+into\s+)("druid"\s*\.\s*|druid\s*\.\s*)?)re"
+                                 R"re(("(?:[^"]|"")*"|[\w-]+))re",
+                                 std::regex::icase);
+  std::smatch found;
+  if (!std::regex_search(work.query, found, target)) return "";
+  const std::string quoted =
+      absl::StrCat("\"", absl::StrReplaceAll(datasource, {{"\"", "\"\""}}), "\"");
+  work.query = absl::StrCat(found.prefix().str(), found[1].str(), quoted, found.suffix().str());
+  return backfill::ToJson(work);
+}
+
+// The work with another target; "" where it has none.
 std::string WithTarget(const std::string& spec, const std::string& datasource) {
+  if (backfill::IsSql(spec)) {
+    return WithQueryTarget(backfill::SqlWorkFrom(spec), datasource);
+  }
   rapidjson::Document document;
   std::string why;
   if (!druid::ParseJson(spec, &document, &why)) return "";
@@ -20,36 +39,66 @@ std::string WithTarget(const std::string& spec, const std::string& datasource) {
   return druid::WriteJson(document);
 }
 
+absl::Status TargetNotFound(const std::string& datasource) {
+  return WithReason(absl::InvalidArgumentError(
+                        absl::StrCat("the query could not be turned to write beside ", datasource,
+                                     ": begin it with REPLACE INTO \"", datasource, "\"")),
+                    "TARGET_NOT_FOUND", {{"datasource", datasource}});
+}
+
 }  // namespace
+
+// Where the job says, or else the seals.
+absl::StatusOr<std::string> CorrectionCall::TargetOf(const backfill::Plan& plan) const {
+  auto target = corrections_.TargetOf(plan.datasource, plan.intervals);
+  if (!target.ok() || plan.job.empty()) return target;
+  auto job = jobs_.GetJob({plan.job, plan.job_version});
+  if (!job.ok()) return job.status();
+  return job->job.corrections_datasource.empty() ? *target : job->job.corrections_datasource;
+}
 
 absl::StatusOr<CorrectionCall::Redirected> CorrectionCall::Redirect(
     const backfill::BackfillRequest& request) const {
   // The plan reads the spec, the job and the intervals as the submit would.
   auto plan = backfills_.MakePlan(request);
   if (!plan.ok()) return plan.status();
-  auto target = corrections_.TargetOf(plan->datasource, plan->intervals);
+  auto target = TargetOf(*plan);
   if (!target.ok()) return target.status();
   Redirected redirected{request, plan->datasource, *target};
   redirected.request.spec = WithTarget(plan->spec_json, *target);
+  redirected.request.sql = backfill::IsSql(redirected.request.spec);
+  redirected.request.sources = plan->sources;
   redirected.request.job.clear();
   redirected.request.labels[kCorrectsLabel] = plan->datasource;
   if (!plan->job.empty()) {
     redirected.request.labels[kJobLabel] = absl::StrCat(plan->job, "@", plan->job_version);
   }
+  if (redirected.request.spec.empty()) return TargetNotFound(plan->datasource);
+  if (!redirected.request.sql) return redirected;
+  // What a query replaces is asked of Druid, here as ever.
+  auto moved = backfills_.MakePlan(redirected.request);
+  if (!moved.ok()) return moved.status();
+  if (moved->datasource != *target) return TargetNotFound(plan->datasource);
   return redirected;
+}
+
+absl::Status CorrectionCall::FollowAgain(const backfill::Backfill& backfill) {
+  const auto corrects = backfill.labels.find(kCorrectsLabel);
+  if (corrects == backfill.labels.end()) return absl::OkStatus();
+  seal::Correcting correcting;
+  correcting.backfill_id = backfill.id;
+  correcting.datasource = corrects->second;
+  correcting.requested_by = backfill.requested_by;
+  correcting.reason = backfill.request_reason;
+  correcting.corrections_datasource = backfill.datasource;
+  return upkeep_.Follow(correcting);
 }
 
 absl::StatusOr<backfill::Backfills::Submitted> CorrectionCall::Submit(const Redirected& redirected,
                                                                       const audit::Caller& caller) {
   auto submitted = backfills_.Submit(redirected.request, caller);
   if (!submitted.ok()) return submitted;
-  seal::Correcting correcting;
-  correcting.backfill_id = submitted->backfill.id;
-  correcting.datasource = redirected.datasource;
-  correcting.requested_by = caller.identity;
-  correcting.reason = caller.reason;
-  correcting.corrections_datasource = redirected.corrections_datasource;
-  if (absl::Status status = upkeep_.Follow(correcting); !status.ok()) return status;
+  if (absl::Status status = FollowAgain(submitted->backfill); !status.ok()) return status;
   return submitted;
 }
 

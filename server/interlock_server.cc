@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "lib/backfill/backfills.h"
+#include "lib/backfill/derived_worker.h"
 #include "lib/backfill/handover_worker.h"
 #include "lib/backfill/jobs.h"
 #include "lib/backfill/retire_worker.h"
@@ -189,7 +190,25 @@ class InterlockServer::Parts {
                           [this] { loop_->Wake(); }},
         times, *metrics_.registry());
     seal_upkeep_->Handle(*loop_);
+    correction_call_ =
+        std::make_unique<CorrectionCall>(*backfills_, *jobs_, *corrections_, *seal_upkeep_);
+    StartDerived();
     return seal_upkeep_->Schedule();
+  }
+
+  void StartDerived() {
+    backfill::DerivedWorker::World world{
+        *store_, druid_.cluster(), *backfills_, SealedIn,
+        [this](const backfill::BackfillRequest& request,
+               const audit::Caller& caller) -> absl::StatusOr<backfill::Backfills::Submitted> {
+          auto redirected = correction_call_->Redirect(request);
+          if (!redirected.ok()) return redirected.status();
+          return correction_call_->Submit(*redirected, caller);
+        }};
+    derived_worker_ = std::make_unique<backfill::DerivedWorker>(
+        std::move(world), FromProto(config_.backfills().gather()));
+    loop_->Handle(backfill::kDerivedWorkKind,
+                  [this](work::Claim& claim) { return derived_worker_->Step(claim); });
   }
 
   absl::Status StartAudit() {
@@ -293,10 +312,12 @@ class InterlockServer::Parts {
                                 config_.limits().max_partitions_per_call()};
     verify_ = std::make_unique<VerifyCall>(
         VerifyCall::World{*store_, druid_.cluster(), *backfills_, executor_}, verify);
-    correction_call_ = std::make_unique<CorrectionCall>(*backfills_, *corrections_, *seal_upkeep_);
     submit_ = std::make_unique<SubmitCall>(*backfills_, *correction_call_, executor_,
                                            config_.limits().max_spec_bytes());
-    backfills_service_ = std::make_unique<BackfillsService>(*backfills_, *watcher_, executor_);
+    backfills_service_ = std::make_unique<BackfillsService>(
+        *backfills_, *watcher_, executor_, [this](const backfill::Backfill& retried) {
+          return correction_call_->FollowAgain(retried);
+        });
     jobs_service_ =
         std::make_unique<JobsService>(*jobs_, executor_, config_.limits().max_spec_bytes());
     drop_call_ = std::make_unique<DropCall>(*drops_, executor_);
@@ -380,6 +401,8 @@ class InterlockServer::Parts {
   std::unique_ptr<seal::Seals> seals_;
   std::unique_ptr<seal::Corrections> corrections_;
   std::unique_ptr<SealUpkeep> seal_upkeep_;
+  std::unique_ptr<CorrectionCall> correction_call_;
+  std::unique_ptr<backfill::DerivedWorker> derived_worker_;
   std::unique_ptr<Sweeping> sweeping_;
   std::unique_ptr<work::Loop> loop_;
   std::unique_ptr<BackfillWatcher> watcher_;
@@ -392,7 +415,6 @@ class InterlockServer::Parts {
   std::unique_ptr<ReserveIntervalCall> reserve_;
   std::unique_ptr<VerifyCall> verify_;
   std::unique_ptr<ExplainCall> explain_;
-  std::unique_ptr<CorrectionCall> correction_call_;
   std::unique_ptr<SubmitCall> submit_;
   std::unique_ptr<BackfillsService> backfills_service_;
   std::unique_ptr<JobsService> jobs_service_;

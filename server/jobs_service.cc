@@ -48,6 +48,7 @@ grpc::ServerUnaryReactor* JobsService::GetJob(grpc::CallbackServerContext* conte
     if (!found.ok()) return found.status();
     ToProto(found->job, true, response->mutable_job());
     response->set_newest_version(found->newest);
+    for (const std::string& job : found->dependents) response->add_dependent_jobs(job);
     return absl::OkStatus();
   });
 }

@@ -46,6 +46,16 @@ lease::Obstacle SealObstacle() {
   };
 }
 
+absl::StatusOr<std::vector<Interval>> SealedIn(store::Transaction& tx,
+                                               const std::string& datasource,
+                                               const Interval& interval) {
+  auto seals = seal::Barred(tx, datasource, interval);
+  if (!seals.ok()) return seals.status();
+  std::vector<Interval> intervals;
+  for (const seal::Seal& seal : *seals) intervals.push_back(seal.interval);
+  return intervals;
+}
+
 absl::StatusOr<std::vector<seal::Holder>> HoldersOf(store::Transaction& tx,
                                                     const std::string& datasource,
                                                     const Interval& interval) {

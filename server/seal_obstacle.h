@@ -15,6 +15,11 @@ namespace interlock::server {
 // Refuses every grant over sealed time, with the seal named.
 lease::Obstacle SealObstacle();
 
+// Seals that bar any of `interval`, by their intervals: what a derived job runs beside.
+absl::StatusOr<std::vector<Interval>> SealedIn(store::Transaction& tx,
+                                               const std::string& datasource,
+                                               const Interval& interval);
+
 // Live leases, orphans and tails over the interval.
 absl::StatusOr<std::vector<seal::Holder>> HoldersOf(store::Transaction& tx,
                                                     const std::string& datasource,

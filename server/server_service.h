@@ -28,6 +28,9 @@ class ServerService final : public v1::Server::CallbackService {
   grpc::ServerUnaryReactor* Diagnose(grpc::CallbackServerContext* context,
                                      const v1::DiagnoseRequest* request,
                                      v1::DiagnoseResponse* response) override;
+  grpc::ServerUnaryReactor* TestPolicy(grpc::CallbackServerContext* context,
+                                       const v1::TestPolicyRequest* request,
+                                       v1::TestPolicyResponse* response) override;
 
  private:
   void AddDruid(v1::GetStatusResponse& response);

@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "lib/backfill/sources.h"
 #include "lib/store/store.h"
 #include "lib/time/instant.h"
 
@@ -34,6 +36,11 @@ struct Job {
   std::string work;     // JSON; as it came in, but for white space
   JobExpectation expect;
   std::map<std::string, std::string> labels;
+  // What its table is derived from, and how long changes there are gathered (the operator's
+  // time where it does not say).
+  std::vector<Source> sources;
+  std::optional<absl::Duration> gather;
+  std::string corrections_datasource;  // "" for where the seals say
 
   // Told from the work.
   std::string datasource;
@@ -46,7 +53,8 @@ struct Job {
   // Whether a put of the one would leave the other as it is.
   bool SameAs(const Job& other) const {
     return sql == other.sql && work == other.work && expect == other.expect &&
-           labels == other.labels;
+           labels == other.labels && sources == other.sources && gather == other.gather &&
+           corrections_datasource == other.corrections_datasource;
   }
 };
 

@@ -37,4 +37,31 @@ absl::Status JobRequestIdReused(absl::string_view request_id, absl::string_view 
       "REQUEST_ID_REUSED", {{"request_id", std::string(request_id)}, {"job", std::string(job)}});
 }
 
+absl::Status SourcesInvalid(const std::vector<Fault>& faults) {
+  absl::Status status = WithReason(absl::InvalidArgumentError(absl::StrCat(
+                                       "the job's sources have ", faults.size(),
+                                       faults.size() == 1 ? " fault: " : " faults, the first: ",
+                                       faults.front().pointer, " ", faults.front().found)),
+                                   "SOURCE_INVALID");
+  for (const Fault& fault : faults) AddFault(status, fault.pointer, fault.found, fault.would_do);
+  return status;
+}
+
+absl::Status SourceCycle(absl::string_view job, absl::string_view way) {
+  absl::Status status =
+      WithReason(absl::InvalidArgumentError(absl::StrCat(
+                     "job ", job, " would be derived from what is derived from it: ", way,
+                     " (read: comes from); a change would run it for ever")),
+                 "CYCLE", {{"job", std::string(job)}, {"way", std::string(way)}});
+  AddFault(status, "/job/sources", absl::StrCat("lead back to the job's own datasource: ", way),
+           "take out the source that does");
+  return status;
+}
+
+absl::Status DerivedDruidUnavailable(absl::string_view why) {
+  return WithReason(absl::UnavailableError(absl::StrCat(
+                        "how far the running total goes can't be read from Druid: ", why)),
+                    "DRUID_UNAVAILABLE");
+}
+
 }  // namespace interlock::backfill

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "lib/backfill/derived_rows.h"
 #include "lib/backfill/job.h"
 #include "lib/backfill/job_errors.h"
 #include "lib/backfill/json_members.h"
@@ -12,7 +13,7 @@ namespace {
 
 #define INTERLOCK_JOB_COLUMNS                                                               \
   "name, version, kind, work, datasource, granularity, digest, expect, labels, created_by," \
-  " request_id, created_ms"
+  " request_id, created_ms, sources, gather_ms, corrections_datasource"
 
 std::string ExpectToJson(const JobExpectation& expect) {
   JsonWriter out;
@@ -43,6 +44,9 @@ Job JobOf(const store::Row& row) {
   job.created_by = row.Text(9);
   job.request_id = row.Text(10);
   job.created = row.At(11);
+  job.sources = SourcesFrom(row.Text(12));
+  if (!row.IsNull(13)) job.gather = absl::Milliseconds(row.Int(13));
+  job.corrections_datasource = row.Text(14);
   return job;
 }
 
@@ -75,14 +79,18 @@ absl::Status InsertJob(store::Transaction& tx, Job& job) {
   if (!newest.ok()) return newest.status();
   job.version = (newest->front().IsNull(0) ? 0 : newest->front().Int(0)) + 1;
   job.created = tx.now();
-  return tx
-      .Execute("INSERT INTO job_version (" INTERLOCK_JOB_COLUMNS
-               ") VALUES (:name, :version, :kind, :work, :datasource, :granularity, :digest,"
-               " :expect, :labels, :by, :request, :created)",
-               {job.name, job.version, std::string(job.sql ? "sql" : "spec"), job.work,
-                job.datasource, job.granularity_json, job.digest, ExpectToJson(job.expect),
-                LabelsToJson(job.labels), job.created_by, job.request_id, job.created})
-      .status();
+  absl::Status status =
+      tx.Execute(
+            "INSERT INTO job_version (" INTERLOCK_JOB_COLUMNS
+            ") VALUES (:name, :version, :kind, :work, :datasource, :granularity, :digest,"
+            " :expect, :labels, :by, :request, :created, :sources, :gather, :corrections)",
+            {job.name, job.version, std::string(job.sql ? "sql" : "spec"), job.work, job.datasource,
+             job.granularity_json, job.digest, ExpectToJson(job.expect), LabelsToJson(job.labels),
+             job.created_by, job.request_id, job.created, ToJson(job.sources),
+             job.gather ? store::Value(absl::ToInt64Milliseconds(*job.gather)) : store::Value(),
+             job.corrections_datasource})
+          .status();
+  return status.ok() ? PutDependencies(tx, job) : status;
 }
 
 absl::StatusOr<std::vector<Job>> ReadJobs(store::Transaction& tx, const std::string& datasource,

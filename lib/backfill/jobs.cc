@@ -8,6 +8,7 @@
 #include "lib/audit/audit.h"
 #include "lib/audit/json_object.h"
 #include "lib/backfill/backfill_errors.h"
+#include "lib/backfill/derived_rows.h"
 #include "lib/backfill/job_errors.h"
 #include "lib/backfill/json_members.h"
 #include "lib/backfill/options.h"
@@ -47,7 +48,23 @@ std::string Described(const Job& job) {
       .Text("version", absl::StrCat(job.version))
       .Text("datasource", job.datasource)
       .Text("digest", job.digest)
+      .Text("sources", ToJson(job.sources))
       .ToString();
+}
+
+// What its sources are derived from must not lead back to it.
+absl::Status CheckAcyclic(store::Transaction& tx, const Job& job) {
+  if (job.sources.empty()) return absl::OkStatus();
+  auto derivations = ReadDerivations(tx, job.name);
+  if (!derivations.ok()) return derivations.status();
+  for (const Source& source : job.sources) {
+    (*derivations)[job.datasource].insert(source.datasource);
+    if (source.reads == Source::Reads::kCorrected) {
+      (*derivations)[job.datasource].insert(source.corrections_datasource);
+    }
+  }
+  const std::string way = CycleFrom(*derivations, job.datasource);
+  return way.empty() ? absl::OkStatus() : SourceCycle(job.name, way);
 }
 
 }  // namespace
@@ -110,6 +127,7 @@ absl::Status Jobs::PutIn(store::Transaction& tx, const PutRequest& request,
     put->job = *std::move(newest);
     return absl::OkStatus();
   }
+  if (absl::Status status = CheckAcyclic(tx, put->job); !status.ok()) return status;
   put->job.created_by = caller.identity;
   put->job.request_id = caller.request_id;
   if (request.validate_only) {
@@ -128,6 +146,9 @@ absl::StatusOr<Jobs::Put> Jobs::PutJob(const PutRequest& request, const audit::C
   Put checked;
   checked.job = request.job;
   absl::Status status = CheckJobWork(cluster_, &checked.job, &checked.warnings);
+  if (status.ok()) {
+    status = CheckSources(checked.job.sources, checked.job.work, checked.job.sql);
+  }
   if (!status.ok()) return status;
   // Two texts that differ in white space alone are the same work.
   rapidjson::Document document;
@@ -148,7 +169,9 @@ absl::StatusOr<Jobs::Found> Jobs::GetJob(const JobName& name) const {
     auto job = ReadJob(tx, name);
     auto newest = ReadJob(tx, {name.name, 0});
     if (!job.ok() || !newest.ok()) return job.ok() ? newest.status() : job.status();
-    found = {*std::move(job), newest->version};
+    auto dependents = DependentsOf(tx, job->datasource);
+    if (!dependents.ok()) return dependents.status();
+    found = {*std::move(job), newest->version, *std::move(dependents)};
     return absl::OkStatus();
   });
   if (!status.ok()) return status;

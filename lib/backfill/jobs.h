@@ -23,7 +23,7 @@ class Jobs {
   Jobs(store::Store& store, druid::Cluster& cluster) : store_(store), cluster_(cluster) {}
 
   struct PutRequest {
-    Job job;  // name, kind, work, expectation, labels
+    Job job;  // name, kind, work, expectation, labels, sources
     bool validate_only = false;
     // Store only over this newest version; 0 only where there is none.
     std::optional<int64_t> expect_version;
@@ -36,12 +36,13 @@ class Jobs {
   // Stores it as a new version, or gives the newest where nothing differs. The work is
   // checked as at a submit, over one partition in place of an interval to come. Errors:
   // SPEC_INVALID with every fault (PATH_OUTSIDE_UNIT where all are of that kind),
-  // INVALID_NAME, REQUEST_ID_REUSED, VERSION_MOVED, LIMIT_EXCEEDED.
+  // INVALID_NAME, SOURCE_INVALID, CYCLE, REQUEST_ID_REUSED, VERSION_MOVED, LIMIT_EXCEEDED.
   absl::StatusOr<Put> PutJob(const PutRequest& request, const audit::Caller& caller);
 
   struct Found {
     Job job;
     int64_t newest = 0;
+    std::vector<std::string> dependents;  // jobs that read what this one writes
   };
   // UNKNOWN_JOB.
   absl::StatusOr<Found> GetJob(const JobName& name) const;

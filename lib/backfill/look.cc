@@ -162,6 +162,8 @@ Pass::Sight Pass::ReadSurroundings(const StoredUnit& unit, BeforeLook* look,
 // What equal work left there last, and what is still seen.
 absl::StatusOr<bool> Pass::IsDoneAlready(const StoredUnit& unit, const druid::Timeline& timeline,
                                          std::optional<int64_t>* rows) {
+  // A derived table's own work is the same whatever its sources have become.
+  if (!backfill_.sources.empty()) return false;
   if (backfill_.reprocess != Reprocess::kNone || unit.attempts > 0) return false;
   bool all = true;
   absl::Status status = world_.store.Read([&](store::Transaction& tx) -> absl::Status {
@@ -210,30 +212,9 @@ absl::StatusOr<Pass::Sight> Pass::LookBefore(const StoredUnit& unit, BeforeLook*
   const verify::VisibleSet set = verify::VisibleSetOf(*timeline, look->neighbours);
   look->neighbour_segments = set.segments;
   look->neighbour_digest = set.digest;
-  if (backfill_.terms.rule != RowRule::kSourceSums) return sight;
-  std::vector<std::string> fields;
-  for (const auto& [source, target] : backfill_.terms.sums) fields.push_back(source);
-  // What is not loaded would be missing from the sums, and not from what the task reads.
-  const auto load =
-      world_.cluster.GetLoadStatus(backfill_.druid_source, unit.unit.hull(), /*refresh=*/true);
-  if (!load.done()) return Away(load);
-  if (load.value().unavailable_segments > 0) {
-    return Sight{Seen::kBlocked, "SOURCE_NOT_LOADED",
-                 absl::StrCat(load.value().unavailable_segments, " segments of ",
-                              backfill_.druid_source, " are not loaded"),
-                 options_.blocked_every};
-  }
-  const auto sums = world_.cluster.SumRows(backfill_.druid_source, unit.unit.intervals, fields);
-  if (!sums.done()) return Away(sums);
-  look->source_sums.assign(fields.size(), 0);
-  for (const druid::RowSums& one : sums.value()) {
-    for (size_t i = 0; i < fields.size(); ++i) {
-      if (const auto it = one.sums.find(fields[i]); it != one.sums.end()) {
-        look->source_sums[i] += it->second;
-      }
-    }
-  }
-  return sight;
+  auto sources = LookAtSources(unit, &look->reads);
+  if (!sources.ok() || sources->seen != Seen::kClear) return sources;
+  return backfill_.terms.rule == RowRule::kSourceSums ? SumSource(unit, look) : sight;
 }
 
 }  // namespace interlock::backfill

@@ -85,6 +85,16 @@ class Pass {
   Sight ReadSurroundings(const StoredUnit& unit, BeforeLook* look,
                          std::optional<druid::Timeline>* timeline);
 
+  // --- source_look.cc: of a derived table, what it is computed from ---
+  // What the unit's task is to read of each source, as it is now.
+  absl::StatusOr<Sight> LookAtSources(const StoredUnit& unit, std::vector<SourceRead>* reads);
+  absl::StatusOr<std::vector<Interval>> CorrectedIn(const Source& source, const Interval& read);
+  Sight LookAtSource(SourceRead* read);
+  // Whether all of it is still what the attempt was submitted over.
+  absl::StatusOr<Sight> CompareSources(const Attempt& attempt);
+  // Sums of what a re-index is going to read.
+  Sight SumSource(const StoredUnit& unit, BeforeLook* look);
+
   // --- post.cc: intent, POST, and the settling of a lost one ---
   absl::Status Start(StoredUnit& unit, bool* started);
   absl::Status StoreIntent(StoredUnit& unit, BeforeLook look, bool* stored);

@@ -116,6 +116,7 @@ void Planner::Begin() {
   if (!spec_.sql) plan_.changes = ChangesOf(checked_.request.spec, spec_.json);
   plan_.job = checked_.job;
   plan_.job_version = checked_.job_version;
+  plan_.sources = checked_.request.sources;
   plan_.why_cut = checked_.cut.why;
   plan_.finer = checked_.cut.finer;
   plan_.warnings = checked_.check.warnings;
@@ -179,6 +180,7 @@ absl::Status Planner::LookIntoStore(store::Transaction& tx) {
     }
     auto done = FindDone(tx, spec_.datasource, planned.partition);
     if (!done.ok()) return done.status();
+    if (!checked_.request.sources.empty()) continue;  // they may have changed
     if (*done && (*done)->digest == checked_.digest) done_[planned.partition] = (*done)->version;
   }
   return absl::OkStatus();

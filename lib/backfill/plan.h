@@ -71,6 +71,7 @@ struct Plan {
   std::vector<SpecChange> changes;  // from the spec that came in
   std::string job;                  // "" where the spec came with the request
   int64_t job_version = 0;
+  std::vector<Source> sources;  // of that job
   std::vector<SpecFault> warnings;
 };
 

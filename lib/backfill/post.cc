@@ -176,7 +176,7 @@ druid::Answer<std::string> Pass::Send(const StoredUnit& unit, const Attempt& att
   if (occupy) return world_.cluster.SubmitTask(Noop(attempt));
   if (!IsSql(backfill_.spec_json)) {
     return world_.cluster.SubmitTask(
-        RenderTask(backfill_.spec_json, unit.unit, IdentityOf(attempt)));
+        RenderTask(backfill_.spec_json, unit.unit, IdentityOf(attempt), attempt.before.reads));
   }
   rapidjson::Document body;
   const std::string text = RenderSql(backfill_.spec_json, unit.unit, IdentityOf(attempt));

@@ -32,6 +32,43 @@ Value NeighbourSegments(const BeforeLook& look, JsonWriter& out) {
   return list;
 }
 
+Value ReadsOf(const BeforeLook& look, JsonWriter& out) {
+  Value list(rapidjson::kArrayType);
+  for (const SourceRead& read : look.reads) {
+    Value one(rapidjson::kObjectType);
+    const auto text = [&](const char* name, const std::string& value) {
+      one.AddMember(rapidjson::StringRef(name), out.Copy(value), out.allocator());
+    };
+    text("datasource", read.datasource);
+    text("interval", read.interval.ToString());
+    text("corrections", read.corrections_datasource);
+    text("digest", read.digest);
+    one.AddMember("segments", read.segments, out.allocator());
+    one.AddMember("ids", out.List(read.ids), out.allocator());
+    std::vector<std::string> corrected;
+    for (const Interval& interval : read.corrected) corrected.push_back(interval.ToString());
+    one.AddMember("corrected", out.List(corrected), out.allocator());
+    list.PushBack(one, out.allocator());
+  }
+  return list;
+}
+
+SourceRead ReadOf(const Value& one) {
+  SourceRead read;
+  read.datasource = TextIn(one, "datasource");
+  read.interval = IntervalIn(one, "interval");
+  read.corrections_datasource = TextIn(one, "corrections");
+  read.digest = TextIn(one, "digest");
+  read.segments = NumberIn(one, "segments").value_or(0);
+  read.ids = TextsIn(one, "ids");
+  for (const std::string& text : TextsIn(one, "corrected")) {
+    if (const auto interval = Interval::Parse(text); interval.ok()) {
+      read.corrected.push_back(*interval);
+    }
+  }
+  return read;
+}
+
 Value RowsOf(const TaskRows& rows, rapidjson::Document::AllocatorType& allocator) {
   Value one(rapidjson::kObjectType);
   one.AddMember("processed", rows.processed, allocator);
@@ -68,6 +105,7 @@ std::string ToJson(const BeforeLook& look) {
   Value sums(rapidjson::kArrayType);
   for (const double sum : look.source_sums) sums.PushBack(sum, out.allocator());
   out.Put("source_sums", std::move(sums));
+  if (!look.reads.empty()) out.Put("reads", ReadsOf(look, out));
   return out.ToString();
 }
 
@@ -98,6 +136,7 @@ std::optional<BeforeLook> BeforeLookFrom(const std::string& json) {
   ForEachIn(document, "source_sums", [&](const Value& sum) {
     if (sum.IsNumber()) look.source_sums.push_back(sum.GetDouble());
   });
+  ForEachIn(document, "reads", [&](const Value& one) { look.reads.push_back(ReadOf(one)); });
   return look;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/backfill/sources.h"
 #include "lib/time/instant.h"
 #include "lib/time/interval.h"
 #include "lib/verify/neighbours.h"
@@ -32,6 +33,7 @@ struct BeforeLook {
   std::string neighbour_digest;
   // Sums of what is going to be read, in the order of RowTerms::sums.
   std::vector<double> source_sums;
+  std::vector<SourceRead> reads;  // of a derived table: what it is computed from
 };
 
 std::string ToJson(const BeforeLook& look);

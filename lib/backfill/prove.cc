@@ -135,7 +135,19 @@ absl::Status Pass::Prove(StoredUnit& unit) {
   evidence.now = looked;
   evidence.settled = since >= options_.settle_time;
   evidence.rows_settled = since >= options_.row_patience;
-  return StoreJudgement(unit, *attempt, JudgeUnit(evidence), since);
+  UnitJudgement judged = JudgeUnit(evidence);
+  if (judged.seen == Seen::kProven || judged.seen == Seen::kProvenEmpty ||
+      judged.seen == Seen::kWrong) {
+    const auto sources = CompareSources(*attempt);
+    if (!sources.ok()) return sources.status();
+    if (sources->seen == Seen::kNotYet) return Move(unit, *sources);
+    if (sources->seen == Seen::kNoEffect) {
+      judged.seen = sources->seen;
+      judged.reason = sources->reason;
+      judged.message = sources->message;
+    }
+  }
+  return StoreJudgement(unit, *attempt, judged, since);
 }
 
 absl::Status Pass::StoreJudgement(StoredUnit& unit, Attempt& attempt, const UnitJudgement& judged,

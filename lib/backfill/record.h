@@ -14,6 +14,7 @@
 #include "absl/time/time.h"
 #include "lib/backfill/judge.h"
 #include "lib/backfill/proof.h"
+#include "lib/backfill/sources.h"
 #include "lib/backfill/state.h"
 #include "lib/backfill/units.h"
 #include "lib/time/instant.h"
@@ -74,6 +75,7 @@ struct Backfill {
   verify::Level level = verify::Level::kServed;
   absl::Duration waiting_deadline, run_deadline;
   absl::Duration rollback_window;  // how long after its end it can be rolled back
+  std::vector<Source> sources;     // what its table is derived from, as its job said then
   RowTerms terms;
   std::optional<int64_t> expected_rows;  // of the whole
   std::string druid_source;

@@ -104,6 +104,7 @@ absl::Status FillFromJob(store::Store& store, BackfillRequest* request, CheckedR
   if (!status.ok()) return status;
   request->spec = job.work;
   request->sql = job.sql;
+  request->sources = job.sources;
   if (request->purpose.empty()) request->purpose = job.name;
   if (!request->min_rows) request->min_rows = job.expect.min_rows;
   if (!request->max_unparseable) request->max_unparseable = job.expect.max_unparseable;

@@ -60,6 +60,9 @@ struct BackfillRequest {
   // What is done about what streams may still write.
   TailTerms tails;
 
+  // What the table is derived from; a job's own in place of these where one is named.
+  std::vector<Source> sources;
+
   // Act under this reservation in place of one of our own.
   std::string reservation_id;
   int64_t token = 0;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "lib/backfill/derived_rows.h"
 #include "lib/backfill/record.h"
 #include "lib/backfill/rollback.h"
 #include "lib/backfill/rows.h"
@@ -106,6 +107,7 @@ absl::Status RecordRolledBack(store::Transaction& tx, const Rollback& rollback,
                  " AND backfill_id = :id",
                  {backfill->datasource, rollback.partition.start(), rollback.backfill_id})
                .status();
+  if (status.ok()) status = NoteChange(tx, backfill->datasource, rollback.partition);
   if (!status.ok()) return status;
   return tx
       .Execute(

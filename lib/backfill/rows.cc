@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "lib/backfill/backfill_errors.h"
+#include "lib/backfill/derived_rows.h"
 #include "lib/backfill/revision.h"
 
 namespace interlock::backfill {
@@ -15,7 +16,7 @@ namespace {
   " purpose, request_reason, labels, reprocess, max_parallel, max_attempts, newest_first," \
   " skip_held, level, waiting_ms, run_ms, terms, expected_rows, druid_source, why_cut,"    \
   " finer, notices, reservation_id, token, lent, reservations, renew_ms, created_ms,"      \
-  " started_ms, ended_ms, job, job_version, rollback_ms, deadline_ms, totals_judged"
+  " started_ms, ended_ms, job, job_version, rollback_ms, deadline_ms, totals_judged, sources"
 
 Backfill BackfillOf(const store::Row& row) {
   size_t i = 0;
@@ -69,6 +70,7 @@ Backfill BackfillOf(const store::Row& row) {
   b.rollback_window = absl::Milliseconds(row.Int(i++));
   b.deadline = row.MaybeAt(i++);
   b.totals_judged = row.Flag(i++);
+  b.sources = SourcesFrom(row.Text(i++));
   return b;
 }
 
@@ -140,7 +142,7 @@ absl::Status InsertBackfill(store::Transaction& tx, Backfill& b) {
           " :max_parallel, :max_attempts, :newest_first, :skip_held, :level, :waiting, :run,"
           " :terms, :expected_rows, :druid_source, :why_cut, :finer, :notices, :reservation_id,"
           " :token, :lent, :reservations, :renew, :created, :started, :ended, :job,"
-          " :job_version, :rollback, :deadline, :judged, :start, :end)",
+          " :job_version, :rollback, :deadline, :judged, :sources, :start, :end)",
           {b.id,
            b.number,
            b.revision,
@@ -189,6 +191,7 @@ absl::Status InsertBackfill(store::Transaction& tx, Backfill& b) {
            absl::ToInt64Milliseconds(b.rollback_window),
            b.deadline,
            b.totals_judged,
+           ToJson(b.sources),
            b.intervals.front().start(),
            b.intervals.back().end()})
       .status();
@@ -243,16 +246,17 @@ absl::StatusOr<std::vector<Backfill>> ReadBackfills(store::Transaction& tx,
 
 absl::Status RecordDone(store::Transaction& tx, const std::string& datasource,
                         const Interval& partition, const DoneBefore& done) {
-  return tx
-      .Execute(
-          "INSERT INTO backfill_done (datasource, start_ms, end_ms, digest, version, backfill_id,"
-          " at_ms) VALUES (:datasource, :start, :end, :digest, :version, :backfill, :at)"
-          " ON CONFLICT (datasource, start_ms, end_ms) DO UPDATE SET digest = excluded.digest,"
-          " version = excluded.version, backfill_id = excluded.backfill_id,"
-          " at_ms = excluded.at_ms",
-          {datasource, partition.start(), partition.end(), done.digest, done.version,
-           done.backfill_id, tx.now()})
-      .status();
+  absl::Status status =
+      tx.Execute(
+            "INSERT INTO backfill_done (datasource, start_ms, end_ms, digest, version, backfill_id,"
+            " at_ms) VALUES (:datasource, :start, :end, :digest, :version, :backfill, :at)"
+            " ON CONFLICT (datasource, start_ms, end_ms) DO UPDATE SET digest = excluded.digest,"
+            " version = excluded.version, backfill_id = excluded.backfill_id,"
+            " at_ms = excluded.at_ms",
+            {datasource, partition.start(), partition.end(), done.digest, done.version,
+             done.backfill_id, tx.now()})
+          .status();
+  return status.ok() ? NoteChange(tx, datasource, partition) : status;
 }
 
 absl::Status ForgetDone(store::Transaction& tx, const std::string& datasource,

@@ -136,6 +136,7 @@ struct DoneBefore {
   std::string version;  // "" where it left nothing
   std::string backfill_id;
 };
+// Jobs that are derived from the datasource have something to do then (derived_rows.h).
 absl::Status RecordDone(store::Transaction& tx, const std::string& datasource,
                         const Interval& partition, const DoneBefore& done);
 // Where it was this backfill that did it last.

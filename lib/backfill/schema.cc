@@ -1,3 +1,4 @@
+#include "lib/backfill/derived_rows.h"
 #include "lib/backfill/rows.h"
 
 namespace interlock::backfill {
@@ -121,7 +122,8 @@ store::Schema BackfillSchema() {
        },
        JobsAndRollbacks(),
        Retirements(),
-       TotalsAndDeadlines()},
+       TotalsAndDeadlines(),
+       DerivedTables()},
       {}};
 }
 

@@ -127,6 +127,8 @@ void SetRowRule(const Node& data_schema, const Schema& schema, bool rollup, Spec
 // dimension of that name was stored.
 void WarnAboutTime(const Node& data_schema, const Input& input, const Schema& schema) {
   if (input.druid_source.empty() || schema.timestamp_column == "__time") return;
+  // Meant: all rows have the time that stands in for a missing one.
+  if (data_schema.At("timestampSpec").At("missingValue").present()) return;
   data_schema.At("timestampSpec")
       .At("column")
       .Warn(absl::StrCat("is \"", schema.timestamp_column,
@@ -186,6 +188,7 @@ std::optional<Spec> CheckDocument(const rapidjson::Document& document, const Che
     schema = CheckSchema(data_schema);
     granularities = CheckGranularitySpec(data_schema.At("granularitySpec"), options);
     CheckFilterTexts(data_schema.At("transformSpec").At("filter"));
+    CheckFilterTexts(data_schema.At("timestampSpec").At("missingValue"));
   }
   CheckTask(task, schema.datasource);
   const std::string label = CheckLabel(task.At("id"));

@@ -27,6 +27,7 @@ Backfill NewBackfill(const CheckedRequest& checked, const audit::Caller& caller)
   backfill.job = checked.job;
   backfill.job_version = checked.job_version;
   backfill.rollback_window = request.rollback_window;
+  backfill.sources = request.sources;
   backfill.label = spec.label;
   backfill.requested_by = caller.identity;
   backfill.holder = request.holder;

@@ -17,6 +17,8 @@ using Allocator = rapidjson::Document::AllocatorType;
 
 constexpr char kSource[] = "/spec/ioConfig/inputSource";
 constexpr char kFilter[] = "/spec/dataSchema/transformSpec/filter";
+// The time of rows that have none: of a running total, the unit's start.
+constexpr char kMissingTime[] = "/spec/dataSchema/timestampSpec/missingValue";
 
 absl::Status UnitTooLarge(size_t partitions, int64_t limit) {
   return WithReason(absl::OutOfRangeError(absl::StrCat(
@@ -138,6 +140,49 @@ void NarrowTexts(rapidjson::Value& value, const Interval& unit, Allocator& alloc
   }
 }
 
+// The same druid source over another datasource and interval.
+rapidjson::Value Over(const rapidjson::Value& source, const std::string& datasource,
+                      const Interval& interval, Allocator& allocator) {
+  rapidjson::Value copy(source, allocator);
+  copy["dataSource"].SetString(datasource, allocator);
+  copy["interval"].SetString(interval.ToString(), allocator);
+  return copy;
+}
+
+// Has druid sources read what was decided for them.
+void Redirect(rapidjson::Value& value, const std::vector<SourceRead>& reads, Allocator& allocator) {
+  if (value.IsArray()) {
+    for (auto& element : value.GetArray()) Redirect(element, reads, allocator);
+  }
+  if (!value.IsObject()) return;
+  const bool druid = value.HasMember("type") && value["type"] == "druid" &&
+                     value.HasMember("interval") && value.HasMember("dataSource") &&
+                     value["dataSource"].IsString();
+  if (!druid) {
+    for (auto& member : value.GetObject()) Redirect(member.value, reads, allocator);
+    return;
+  }
+  for (const SourceRead& read : reads) {
+    if (read.datasource != value["dataSource"].GetString()) continue;
+    if (read.corrected.empty()) {
+      value["interval"].SetString(read.interval.ToString(), allocator);
+      return;
+    }
+    rapidjson::Value parts(rapidjson::kArrayType);
+    for (const Interval& live : Subtract({read.interval}, read.corrected)) {
+      parts.PushBack(Over(value, read.datasource, live, allocator), allocator);
+    }
+    for (const Interval& corrected : read.corrected) {
+      parts.PushBack(Over(value, read.corrections_datasource, corrected, allocator), allocator);
+    }
+    rapidjson::Value combining(rapidjson::kObjectType);
+    combining.AddMember("type", "combining", allocator);
+    combining.AddMember("delegates", parts, allocator);
+    value = combining;
+    return;
+  }
+}
+
 void SetIntervals(rapidjson::Document& task, const Unit& unit) {
   rapidjson::Value list(rapidjson::kArrayType);
   for (const Interval& interval : unit.intervals) {
@@ -186,15 +231,19 @@ absl::StatusOr<Cut> CutIntoUnits(const Spec& spec, int64_t max_unit_partitions) 
   return cut;
 }
 
-std::string RenderTask(const std::string& spec_json, const Unit& unit,
-                       const TaskIdentity& identity) {
+std::string RenderTask(const std::string& spec_json, const Unit& unit, const TaskIdentity& identity,
+                       const std::vector<SourceRead>& reads) {
   rapidjson::Document task;
   task.Parse(spec_json);
   if (rapidjson::Value* source = rapidjson::Pointer(kSource).Get(task)) {
     NarrowTexts(*source, unit.hull(), task.GetAllocator());
+    Redirect(*source, reads, task.GetAllocator());
   }
   if (rapidjson::Value* filter = rapidjson::Pointer(kFilter).Get(task)) {
     NarrowTexts(*filter, unit.hull(), task.GetAllocator());
+  }
+  if (rapidjson::Value* missing = rapidjson::Pointer(kMissingTime).Get(task)) {
+    NarrowTexts(*missing, unit.hull(), task.GetAllocator());
   }
   SetIntervals(task, unit);
   SetIdentity(task, identity);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "lib/backfill/sources.h"
 #include "lib/backfill/spec.h"
 #include "lib/time/interval.h"
 
@@ -46,9 +47,10 @@ struct TaskIdentity {
 };
 
 // The task to post for a unit: `spec_json` (Spec::json) with the id pinned, `intervals` and
-// input narrowed, and the identity in its context.
-std::string RenderTask(const std::string& spec_json, const Unit& unit,
-                       const TaskIdentity& identity);
+// input narrowed, and the identity in its context. A druid input source that `reads` names
+// reads what stands there, with corrected partitions from where those are.
+std::string RenderTask(const std::string& spec_json, const Unit& unit, const TaskIdentity& identity,
+                       const std::vector<SourceRead>& reads = {});
 
 // The nonce in a task's context member kContextMember, or "".
 std::string NonceIn(const std::string& context_member_json);

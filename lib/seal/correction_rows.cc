@@ -39,11 +39,15 @@ Correction CorrectionFrom(const store::Row& row) {
 }  // namespace
 
 absl::StatusOr<bool> InsertCorrection(store::Transaction& tx, Correction& correction) {
-  auto there =
-      tx.Query("SELECT 1 FROM seal_correction WHERE backfill_id = :backfill AND start_ms = :start",
-               {correction.backfill_id, correction.interval.start()});
+  auto there = tx.Query(
+      "SELECT was_totals, is_totals, deltas FROM seal_correction WHERE backfill_id = :backfill AND"
+      " start_ms = :start ORDER BY number DESC LIMIT 1",
+      {correction.backfill_id, correction.interval.start()});
   if (!there.ok()) return there.status();
-  if (!there->empty()) return false;
+  const bool same = !there->empty() && there->front().Text(0) == ToJson(correction.was_totals) &&
+                    there->front().Text(1) == ToJson(correction.is_totals) &&
+                    there->front().Text(2) == ToJson(correction.deltas);
+  if (same) return false;
   int64_t seal = 0;
   if (!absl::SimpleAtoi(correction.seal_id.substr(1), &seal)) seal = 0;
   auto last = tx.Query(

@@ -12,8 +12,8 @@
 
 namespace interlock::seal {
 
-// Gives it its number, in its datasource, and its id. False where the backfill has stored
-// one of that start already.
+// Gives it its number, in its datasource, and its id. False where the last one that the
+// backfill has stored of that start has the same figures.
 absl::StatusOr<bool> InsertCorrection(store::Transaction& tx, Correction& correction);
 // In the order of their making, after `after`; looks at no more than `most`.
 struct NumberedCorrection {

@@ -148,7 +148,8 @@ absl::Status Corrections::Begin(const Correcting& correcting) {
         .Execute(
             "INSERT INTO seal_correcting (backfill_id, datasource, requested_by, reason,"
             " created_ms, corrections_datasource, state) VALUES (:backfill, :datasource, :by,"
-            " :reason, :created, :corrections, 'PENDING') ON CONFLICT (backfill_id) DO NOTHING",
+            " :reason, :created, :corrections, 'PENDING') ON CONFLICT (backfill_id) DO UPDATE SET"
+            " state = 'PENDING', created_ms = excluded.created_ms",
             {correcting.backfill_id, correcting.datasource, correcting.requested_by,
              correcting.reason, tx.now(), correcting.corrections_datasource})
         .status();

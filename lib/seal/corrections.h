@@ -52,7 +52,7 @@ class Corrections {
   absl::StatusOr<std::string> TargetOf(const std::string& datasource,
                                        const std::vector<Interval>& intervals) const;
 
-  // Remembers it; the same again changes nothing.
+  // Remembers it; again, as after a retry, it is pending again.
   absl::Status Begin(const Correcting& correcting);
   // Those that are not over.
   absl::StatusOr<std::vector<Correcting>> Pending() const;
@@ -68,8 +68,8 @@ class Corrections {
     // Seals whose live data is not what was given out: somebody else changed it.
     std::vector<std::string> broken_seals;
   };
-  // Compares what is proven and stores the differences; those that are stored already are
-  // not stored again. DRUID_UNAVAILABLE.
+  // Compares what is proven and stores the differences; one that is stored already, with the
+  // same figures, is not stored again. DRUID_UNAVAILABLE.
   absl::StatusOr<Stored> Store(const Correcting& correcting, const Work& work);
 
   struct Page {

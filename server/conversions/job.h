@@ -10,8 +10,7 @@ namespace interlock::server {
 // With its work, which lists leave out.
 void ToProto(const backfill::Job& job, bool with_work, v1::Job* proto);
 
-// NOT_YET_BUILT for parts that this version does not honour; INVALID_REQUEST where there is
-// no work.
+// INVALID_REQUEST where there is no work, or a part that makes no sense.
 absl::StatusOr<backfill::Job> FromProto(const v1::Job& proto);
 
 }  // namespace interlock::server

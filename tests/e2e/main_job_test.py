@@ -209,11 +209,14 @@ class Process(EndToEnd):
         self.assertEqual(server.http("/readyz"), "ready\n")
         self.assertEqual(server.stop(), 0)
 
-    def test_a_method_that_is_not_built_says_so(self):
+    def test_a_policy_test_names_the_role_that_a_method_wants(self):
         server = self.run_interlockd(self.run_simulator())
-        code, _, error = server.ctl("policy", "test", "someone", "ReserveInterval", "clicks")
-        self.assertEqual(code, 5)
-        self.assertIn("NOT_YET_BUILT", error)
+        code, reply, error = server.ctl("policy", "test", "someone", "ReserveInterval", "clicks")
+        self.assertEqual((code, reply["allowed"], reply["needed_role"]), (0, True, "reserve"), error)
+        self.assertIn("reserve", reply["roles"])
+        code, _, error = server.ctl("policy", "test", "someone", "ReserveIntervals", "clicks")
+        self.assertEqual(code, 2)
+        self.assertIn("UNKNOWN_METHOD", error)
 
     def test_a_file_that_is_none_is_bad_input(self):
         server = self.run_interlockd(self.run_simulator())

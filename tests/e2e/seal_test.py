@@ -79,6 +79,13 @@ class Seals:
             self.assertEqual(reply["seal"][digest], seal[digest])
         self.assertEqual(reply["seal"]["integrity"], "INTACT")
         self.assertEqual(druid.wait_for_count(f"{self.datasource}__corrections", hours(11, 12), 8), 8)
+        code, text, error = server.ctl("report", self.datasource, "--markdown", json_output=False)
+        self.assertEqual(code, 0, error)
+        self.assertRegex(text, r"(?m)^\| 1 \| .* \| report 7 \|")
+        self.assertIn("## What was given out, and what is right", text)
+        code, reply, error = server.ctl("report", self.datasource)
+        self.assertEqual([c["number"] for c in reply["corrections"]], ["1"], error)
+        self.assertEqual(len(reply["totals"]), 2)
 
     def test_an_unseal_ends_by_itself(self):
         _, server, job = self.loaded({10: 5, 11: 7})
@@ -156,6 +163,25 @@ class SimulatedSeals(Seals, EndToEnd):
     def cluster(self):
         simulator = self.run_simulator()
         return simulator.druid(), simulator
+
+
+    def test_a_correction_that_failed_is_retried_and_stores_its_difference(self):
+        _, server, job = self.loaded({10: 5, 11: 7})
+        self.sealed(server, 10, 12)
+        events = self.folder / "events"
+        events.rename(self.folder / "gone")
+        code, reply, error = server.ctl("submit", "--spec", job, "--interval", hours(11, 12),
+                                        "--request-id", "late", "--correction", "--wait")
+        self.assertEqual((code, reply.get("state")), (1, "FAILED"), error)
+        (self.folder / "gone").rename(events)
+        self.events({11: 8})
+        code, reply, error = server.ctl("backfills", "retry", reply["backfill_id"], "--reason",
+                                        "the folder is back")
+        self.assertEqual(code, 0, error)
+        corrections, totals = wait_for(
+            "the difference", lambda: (lambda r: r if r[0] else None)(self.totals(server)), 60)
+        self.assertEqual(len(corrections), 1)
+        self.assertEqual(totals["events"], (7, 8, 1))
 
 
 class OnDruidSeals(Seals, EndToEnd):

@@ -5,6 +5,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "lib/audit/audit.h"
+#include "lib/guard/check_append.h"
 #include "lib/lease/reservations.h"
 #include "lib/seal/rows.h"
 #include "lib/store/sqlite.h"
@@ -87,6 +88,22 @@ TEST_F(SealObstacleTest, WhatIsBesideItIsGranted) {
 // mozilla/bigquery-etl#3726: a backfill was done, and the next scheduled run overwrote it.
 TEST_F(SealObstacleTest, Case098TheNextScheduledRunDoesNotOverwriteWhatWasSealed) {
   EXPECT_EQ(ReasonOf(Reserve("2026-06-30/2026-07-01")), "SEALED");
+}
+
+// apache/druid#3029: a late event for a sealed day. It is kept from there, and for good.
+TEST_F(SealObstacleTest, Case042ALateEventForASealedDayIsRejected) {
+  guard::AppendQuestion question;
+  question.datasource = kOrders;
+  question.instants = {*Instant::Parse("2026-06-12T10:00Z"), *Instant::Parse("2026-07-01T00:00Z")};
+  lease::Limits limits;
+  limits.obstacles = std::make_shared<const lease::Obstacles>(lease::Obstacles{SealObstacle()});
+  const auto answer = guard::CheckAppend(*store_, question, {}, limits);
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_EQ(answer->decision, guard::Decision::kReject);
+  EXPECT_EQ(answer->each,
+            (std::vector<guard::Decision>{guard::Decision::kReject, guard::Decision::kAllow}));
+  ASSERT_THAT(answer->blockers, SizeIs(1));
+  EXPECT_EQ(answer->blockers[0].reason, "SEALED");
 }
 
 TEST_F(SealObstacleTest, AnUnsealLetsGrantsThroughUntilItsEnd) {

@@ -71,6 +71,23 @@ TEST_F(CorrectionTest, IsStoredOncePerBackfillAndPartition) {
   EXPECT_EQ(List().corrections.size(), 2u);
 }
 
+// As after RetryBackfill: what it finds now is another correction, and both are kept.
+TEST_F(CorrectionTest, OneThatIsRunAgainWithOtherFiguresIsAnother) {
+  Load(10, 14, 5);
+  Sealed(11, 13);
+  Load(11, 12, 12, kSide);
+  EXPECT_EQ(Store("bf-1", 11, 12).corrections.size(), 1u);
+  ASSERT_TRUE(corrections_->End("bf-1").ok());
+  EXPECT_THAT(*corrections_->Pending(), IsEmpty());
+  Load(11, 12, 13, kSide);
+  const auto again = Store("bf-1", 11, 12).corrections;
+  ASSERT_EQ(again.size(), 1u);
+  EXPECT_EQ(corrections_->Pending()->size(), 1u);
+  EXPECT_EQ(again[0].number, 2);
+  EXPECT_EQ(Of(again[0].deltas, "n")->AsDouble(), 8);
+  EXPECT_EQ(List().corrections.size(), 2u);
+}
+
 TEST_F(CorrectionTest, AllAreKeptAndTheSumsAreOfTheNewest) {
   Load(10, 14, 5);
   Sealed(11, 13);
