@@ -71,7 +71,9 @@ class DerivedTest : public testing::Test {
   }
 
   Source From(const std::string& datasource, Mapping mapping) {
-    Source source{datasource, mapping};
+    Source source;
+    source.datasource = datasource;
+    source.mapping = mapping;
     if (mapping == Mapping::kFromStart) source.origin = Hour(12).start();
     return source;
   }

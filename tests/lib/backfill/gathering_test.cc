@@ -86,8 +86,11 @@ TEST(Gathering, ChangesAreRunOnceTheFirstIsOldEnoughAndNothingBeforeThemIsAtWork
 
 TEST(Gathering, AffectedIsEachSourcesShareOnce) {
   const Granularity month = *Granularity::FromName("MONTH");
-  Source orders{"orders", Source::Mapping::kCovering};
-  Source rates{"rates", Source::Mapping::kCovering};
+  Source orders;
+  orders.datasource = "orders";
+  orders.mapping = Source::Mapping::kCovering;
+  Source rates = orders;
+  rates.datasource = "rates";
   rates.reads = Source::Reads::kCorrected;
   rates.corrections_datasource = "rates__corrections";
   const std::vector<SourceChange> changes = {{"orders", Of("2026-07-05/P1D"), kNoon},

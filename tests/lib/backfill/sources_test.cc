@@ -22,7 +22,9 @@ using Mapping = Source::Mapping;
 Interval Of(const std::string& text) { return *Interval::Parse(text); }
 Instant At(const std::string& text) { return *Instant::Parse(text); }
 Source From(const std::string& datasource, Mapping mapping = Mapping::kSame) {
-  Source source{datasource, mapping};
+  Source source;
+  source.datasource = datasource;
+  source.mapping = mapping;
   if (mapping == Mapping::kFromStart) source.origin = At("2026-07-01T00:00:00Z");
   return source;
 }
@@ -86,7 +88,8 @@ TEST(Sources, ComeBackFromTheStoreAsTheyWent) {
 }
 
 TEST(Sources, FaultsAreToldAllAtOnce) {
-  Source no_origin{"orders", Mapping::kFromStart};
+  Source no_origin = From("orders", Mapping::kFromStart);
+  no_origin.origin.reset();
   Source twice = From("orders");
   twice.origin = At("2026-07-01T00:00:00Z");
   Source corrected = From("rates");
@@ -121,6 +124,12 @@ class Rendered : public testing::Test {
     const JsonValue* value = rapidjson::Pointer(pointer).Get(document);
     return value == nullptr ? "nothing" : WriteJson(*value);
   }
+  static SourceRead ReadOf(const std::string& datasource) {
+    SourceRead read;
+    read.datasource = datasource;
+    read.interval = Of("2026-07-01/2026-07-06");
+    return read;
+  }
   std::string Render(const std::vector<SourceRead>& reads) {
     const Interval day = Of("2026-07-05/P1D");
     return RenderTask(Totals(kAtStart), Unit{{day}, {day}}, {"il-1", "bf-1", 1, "n"}, reads);
@@ -128,8 +137,7 @@ class Rendered : public testing::Test {
 };
 
 TEST_F(Rendered, ARunningTotalReadsFromItsOriginAndStandsAtTheUnitsStart) {
-  SourceRead read{"orders", Of("2026-07-01/2026-07-06")};
-  const std::string task = Render({read});
+  const std::string task = Render({ReadOf("orders")});
   EXPECT_EQ(At(task, "/spec/ioConfig/inputSource/interval"),
             R"("2026-07-01T00:00:00.000Z/2026-07-06T00:00:00.000Z")");
   EXPECT_EQ(At(task, "/spec/dataSchema/timestampSpec/missingValue"),
@@ -137,8 +145,9 @@ TEST_F(Rendered, ARunningTotalReadsFromItsOriginAndStandsAtTheUnitsStart) {
 }
 
 TEST_F(Rendered, CorrectedPartitionsAreReadWhereTheCorrectionsAre) {
-  SourceRead read{
-      "orders", Of("2026-07-01/2026-07-06"), "orders__corrections", {Of("2026-07-02/P1D")}};
+  SourceRead read = ReadOf("orders");
+  read.corrections_datasource = "orders__corrections";
+  read.corrected = {Of("2026-07-02/P1D")};
   const std::string task = Render({read});
   EXPECT_EQ(At(task, "/spec/ioConfig/inputSource/type"), R"("combining")");
   std::string parts;
@@ -155,7 +164,7 @@ TEST_F(Rendered, CorrectedPartitionsAreReadWhereTheCorrectionsAre) {
 }
 
 TEST_F(Rendered, AnotherDatasourcesInputIsLeftAsItWas) {
-  const std::string task = Render({{"rates", Of("2026-07-01/2026-07-06")}});
+  const std::string task = Render({ReadOf("rates")});
   EXPECT_EQ(At(task, "/spec/ioConfig/inputSource/interval"),
             R"("2026-07-05T00:00:00.000Z/2026-07-06T00:00:00.000Z")");
 }
