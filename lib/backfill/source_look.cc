@@ -80,6 +80,14 @@ absl::StatusOr<Pass::Sight> Pass::LookAtSources(const StoredUnit& unit,
     auto corrected = CorrectedIn(source, read.interval);
     if (!corrected.ok()) return corrected.status();
     read.corrected = *std::move(corrected);
+    if (!read.corrected.empty() && read.corrected != std::vector<Interval>{read.interval}) {
+      return Sight{
+          Seen::kBlocked, "PARTLY_CORRECTED",
+          absl::StrCat("only a part of ", read.interval.ToString(), " of ", source.datasource,
+                       " is corrected, and one task reads no two datasources: correct "
+                       "all of it"),
+          options_.slow_look};
+    }
     if (source.reads == Source::Reads::kCorrected) {
       read.corrections_datasource = source.corrections_datasource;
     }

@@ -58,6 +58,11 @@ class SourcesCheck {
       Fault(at + "/reads", "is CORRECTED, and a query names its tables itself",
             absl::StrCat("read ", source.corrections_datasource,
                          " in the query too, and name it as a source of its own"));
+    } else if (source.mapping != Source::Mapping::kSame) {
+      Fault(at + "/reads",
+            "is CORRECTED with another mapping than SAME, and Druid reads no two datasources in "
+            "one task",
+            "derive a table with SAME and CORRECTED, and this one from that");
     } else if (read_.count(source.datasource) == 0) {
       Fault(at + "/reads",
             absl::StrCat("is CORRECTED, and the spec has no druid input source with an interval "

@@ -140,15 +140,6 @@ void NarrowTexts(rapidjson::Value& value, const Interval& unit, Allocator& alloc
   }
 }
 
-// The same druid source over another datasource and interval.
-rapidjson::Value Over(const rapidjson::Value& source, const std::string& datasource,
-                      const Interval& interval, Allocator& allocator) {
-  rapidjson::Value copy(source, allocator);
-  copy["dataSource"].SetString(datasource, allocator);
-  copy["interval"].SetString(interval.ToString(), allocator);
-  return copy;
-}
-
 // Has druid sources read what was decided for them.
 void Redirect(rapidjson::Value& value, const std::vector<SourceRead>& reads, Allocator& allocator) {
   if (value.IsArray()) {
@@ -164,21 +155,10 @@ void Redirect(rapidjson::Value& value, const std::vector<SourceRead>& reads, All
   }
   for (const SourceRead& read : reads) {
     if (read.datasource != value["dataSource"].GetString()) continue;
-    if (read.corrected.empty()) {
-      value["interval"].SetString(read.interval.ToString(), allocator);
-      return;
+    if (!read.corrected.empty()) {
+      value["dataSource"].SetString(read.corrections_datasource, allocator);
     }
-    rapidjson::Value parts(rapidjson::kArrayType);
-    for (const Interval& live : Subtract({read.interval}, read.corrected)) {
-      parts.PushBack(Over(value, read.datasource, live, allocator), allocator);
-    }
-    for (const Interval& corrected : read.corrected) {
-      parts.PushBack(Over(value, read.corrections_datasource, corrected, allocator), allocator);
-    }
-    rapidjson::Value combining(rapidjson::kObjectType);
-    combining.AddMember("type", "combining", allocator);
-    combining.AddMember("delegates", parts, allocator);
-    value = combining;
+    value["interval"].SetString(read.interval.ToString(), allocator);
     return;
   }
 }

@@ -48,7 +48,7 @@ struct TaskIdentity {
 
 // The task to post for a unit: `spec_json` (Spec::json) with the id pinned, `intervals` and
 // input narrowed, and the identity in its context. A druid input source that `reads` names
-// reads what stands there, with corrected partitions from where those are.
+// reads what stands there; one that is corrected, where the corrections are.
 std::string RenderTask(const std::string& spec_json, const Unit& unit, const TaskIdentity& identity,
                        const std::vector<SourceRead>& reads = {});
 

@@ -79,7 +79,8 @@ class Derived:
         """A running total, by the re-index of everything up to each day."""
         self.put(name, self.spec(
             self.name(name), {"column": "at", "format": "iso", "missingValue": "{start}"},
-            {"type": "druid", "dataSource": self.name("orders"), "interval": "{start}/{end}"},
+            {"type": "druid", "dataSource": source.get("datasource", self.name("orders")),
+             "interval": "{start}/{end}"},
             "amount", {"type": "longSum", "name": "events", "fieldName": "events"}),
             [dict({"datasource": self.name("orders"), "mapping": "FROM_START", "origin": day(1)},
                   **source)])
@@ -181,7 +182,13 @@ class OnDruidDerived(Derived, EndToEnd):
         self.begin(4)
         self.put_orders()
         self.put_totals("sent")
-        self.put_totals("right", reads="CORRECTED")
+        # What is right now, day by day; and its running total, from that.
+        self.put("days", self.spec(
+            self.name("days"), {"column": "__time", "format": "millis"},
+            {"type": "druid", "dataSource": self.name("orders"), "interval": "{start}/{end}"},
+            "amount", {"type": "longSum", "name": "events", "fieldName": "events"}),
+            [{"datasource": self.name("orders"), "mapping": "SAME", "reads": "CORRECTED"}])
+        self.put_totals("right", datasource=self.name("days"))
         self.run_orders(1, 5)
         for what in ("sent", "right"):
             self.wait_for_runs(what, 1)

@@ -104,6 +104,14 @@ TEST(Sources, FaultsAreToldAllAtOnce) {
                                     "/job/sources/1/datasource", "/job/sources/1/origin",
                                     "/job/sources/2/reads", "/job/sources/3/datasource"));
   EXPECT_TRUE(CheckSources({From("orders", Mapping::kFromStart)}, Totals(kAtStart), false).ok());
+  // Druid's combining source reads no two datasources (33: "Implement this method properly").
+  Source total = From("orders", Mapping::kFromStart);
+  total.reads = Source::Reads::kCorrected;
+  total.corrections_datasource = "orders__corrections";
+  EXPECT_THAT(FaultsOf(CheckSources({total}, Totals(kAtStart), false)), SizeIs(1));
+  total.mapping = Mapping::kSame;
+  total.origin.reset();
+  EXPECT_TRUE(CheckSources({total}, Totals(kOwnTime), false).ok());
   EXPECT_TRUE(CheckSources({}, "", false).ok());
 }
 
@@ -146,21 +154,12 @@ TEST_F(Rendered, ARunningTotalReadsFromItsOriginAndStandsAtTheUnitsStart) {
 
 TEST_F(Rendered, CorrectedPartitionsAreReadWhereTheCorrectionsAre) {
   SourceRead read = ReadOf("orders");
+  read.interval = Of("2026-07-05/P1D");
   read.corrections_datasource = "orders__corrections";
-  read.corrected = {Of("2026-07-02/P1D")};
-  const std::string task = Render({read});
-  EXPECT_EQ(At(task, "/spec/ioConfig/inputSource/type"), R"("combining")");
-  std::string parts;
-  for (int i = 0; i < 4; ++i) {
-    const std::string at = absl::StrCat("/spec/ioConfig/inputSource/delegates/", i);
-    absl::StrAppend(&parts, At(task, (at + "/dataSource").c_str()), " ",
-                    At(task, (at + "/interval").c_str()), "\n");
-  }
-  EXPECT_EQ(parts,
-            "\"orders\" \"2026-07-01T00:00:00.000Z/2026-07-02T00:00:00.000Z\"\n"
-            "\"orders\" \"2026-07-03T00:00:00.000Z/2026-07-06T00:00:00.000Z\"\n"
-            "\"orders__corrections\" \"2026-07-02T00:00:00.000Z/2026-07-03T00:00:00.000Z\"\n"
-            "nothing nothing\n");
+  EXPECT_EQ(At(Render({read}), "/spec/ioConfig/inputSource/dataSource"), R"("orders")");
+  read.corrected = {read.interval};
+  EXPECT_EQ(At(Render({read}), "/spec/ioConfig/inputSource/dataSource"),
+            R"("orders__corrections")");
 }
 
 TEST_F(Rendered, AnotherDatasourcesInputIsLeftAsItWas) {
