@@ -168,7 +168,7 @@ grpc::ServerUnaryReactor* ServerService::Diagnose(grpc::CallbackServerContext* c
 grpc::ServerUnaryReactor* ServerService::TestPolicy(grpc::CallbackServerContext* context,
                                                     const v1::TestPolicyRequest* request,
                                                     v1::TestPolicyResponse* response) {
-  return Unary(context, executor_, [request, response]() -> absl::Status {
+  return Unary(context, request, executor_, [request, response]() -> absl::Status {
     auto method = RoleOf(request->method());
     if (!method.ok()) return method.status();
     if (method->on_datasource && request->datasource().empty()) {

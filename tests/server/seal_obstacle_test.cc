@@ -95,9 +95,7 @@ TEST_F(SealObstacleTest, Case042ALateEventForASealedDayIsRejected) {
   guard::AppendQuestion question;
   question.datasource = kOrders;
   question.instants = {*Instant::Parse("2026-06-12T10:00Z"), *Instant::Parse("2026-07-01T00:00Z")};
-  lease::Limits limits;
-  limits.obstacles = std::make_shared<const lease::Obstacles>(lease::Obstacles{SealObstacle()});
-  const auto answer = guard::CheckAppend(*store_, question, {}, limits);
+  const auto answer = guard::CheckAppend(*store_, question, {}, limits_);
   ASSERT_TRUE(answer.ok()) << answer.status();
   EXPECT_EQ(answer->decision, guard::Decision::kReject);
   EXPECT_EQ(answer->each,
