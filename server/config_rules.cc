@@ -290,9 +290,7 @@ void CheckVerification(const config::v1::ServerConfig& config, const Place& root
   }
 }
 
-void CheckNotBuilt(const Place& root) {
-  root.NotBuilt("access");
-}
+void CheckNotBuilt(const Place& root) { root.NotBuilt("access"); }
 
 }  // namespace
 
