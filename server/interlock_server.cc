@@ -7,16 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "lib/backfill/backfills.h"
 #include "lib/backfill/derived_worker.h"
-#include "lib/backfill/handover_worker.h"
-#include "lib/backfill/jobs.h"
-#include "lib/backfill/retire_worker.h"
-#include "lib/backfill/rollback_worker.h"
-#include "lib/backfill/runner.h"
-#include "lib/drop/drops.h"
-#include "lib/drop/retention_policies.h"
-#include "lib/drop/worker.h"
 #include "lib/lease/reservations.h"
 #include "lib/seal/corrections.h"
 #include "lib/seal/seals.h"
@@ -25,16 +16,14 @@
 #include "server/admin_server.h"
 #include "server/audit_service.h"
 #include "server/audit_upkeep.h"
-#include "server/backfill_options.h"
-#include "server/backfill_upkeep.h"
-#include "server/backfill_watch.h"
+#include "server/backfilling.h"
 #include "server/backfills_service.h"
 #include "server/clock_jumps.h"
 #include "server/conversions/time.h"
 #include "server/correction_call.h"
 #include "server/doctor.h"
 #include "server/drop_call.h"
-#include "server/drop_options.h"
+#include "server/dropping.h"
 #include "server/drops_service.h"
 #include "server/druid_connection.h"
 #include "server/executor.h"
@@ -66,8 +55,6 @@
 namespace interlock::server {
 namespace {
 
-// The last bucket of streams' pauses, in seconds.
-constexpr double kLongestPause = 3'600;
 // Calls that wait for Druid, at a time.
 constexpr int kThreads = 8;
 
@@ -95,7 +82,7 @@ class InterlockServer::Parts {
 
   void Drain() {
     draining_ = true;
-    watcher_->End();
+    backfilling_->watcher().End();
     reservation_watcher_->End();
     waiting_line_->End();
     grpc_->Drain(absl::ToChronoMilliseconds(FromProto(config_.listen().drain_timeout())));
@@ -148,7 +135,8 @@ class InterlockServer::Parts {
     };
     loop_ = std::make_unique<work::Loop>(*store_, clock_, std::move(options));
     StartDrops();
-    StartBackfills();
+    backfilling_ = std::make_unique<Backfilling>(
+        Backfilling::World{*store_, druid_.cluster(), clock_, metrics_, *loop_}, config_);
     if (auto status = StartAudit(); !status.ok()) return status;
     if (auto status = StartSeals(); !status.ok()) return status;
     streaming_ = std::make_unique<Streaming>(Streaming::World{*store_, druid_.cluster(), executor_},
@@ -167,7 +155,7 @@ class InterlockServer::Parts {
     druid::ClusterOptions options = druid_.options();
     options.access = druid::Access::kObserve;
     sweeping_ =
-        std::make_unique<Sweeping>(Sweeping::World{*store_, *drops_, clock_, metrics_},
+        std::make_unique<Sweeping>(Sweeping::World{*store_, dropping_->drops(), clock_, metrics_},
                                    config_.verification(), std::move(options), druid_.transport());
     return sweeping_->Start();
   }
@@ -186,19 +174,19 @@ class InterlockServer::Parts {
     const auto& sweep = config_.verification().sweep_interval();
     if (sweep.seconds() > 0) times.look = FromProto(sweep);
     seal_upkeep_ = std::make_unique<SealUpkeep>(
-        SealUpkeep::World{*store_, druid_.cluster(), *backfills_, *seals_, *corrections_,
-                          [this] { loop_->Wake(); }},
+        SealUpkeep::World{*store_, druid_.cluster(), backfilling_->backfills(), *seals_,
+                          *corrections_, [this] { loop_->Wake(); }},
         times, *metrics_.registry());
     seal_upkeep_->Handle(*loop_);
-    correction_call_ =
-        std::make_unique<CorrectionCall>(*backfills_, *jobs_, *corrections_, *seal_upkeep_);
+    correction_call_ = std::make_unique<CorrectionCall>(
+        backfilling_->backfills(), backfilling_->jobs(), *corrections_, *seal_upkeep_);
     StartDerived();
     return seal_upkeep_->Schedule();
   }
 
   void StartDerived() {
     backfill::DerivedWorker::World world{
-        *store_, druid_.cluster(), *backfills_, SealedIn,
+        *store_, druid_.cluster(), backfilling_->backfills(), SealedIn,
         [this](const backfill::BackfillRequest& request,
                const audit::Caller& caller) -> absl::StatusOr<backfill::Backfills::Submitted> {
           auto redirected = correction_call_->Redirect(request);
@@ -216,87 +204,23 @@ class InterlockServer::Parts {
         std::make_unique<AuditUpkeep>(*store_, clock_, FromProto(config_.retention().audit()));
     loop_->Handle(AuditUpkeep::kWorkKind,
                   [this](work::Claim& claim) { return audit_upkeep_->Step(claim); });
-    const absl::Status status = backfill_upkeep_->Schedule();
+    const absl::Status status = backfilling_->Schedule();
     return status.ok() ? audit_upkeep_->Schedule() : status;
   }
 
-  void StartBackfills() {
-    const auto options = BackfillOptions(config_, LeaseLimits(config_));
-    backfills_ = std::make_unique<backfill::Backfills>(*store_, druid_.cluster(), options, changes_,
-                                                       [this] { loop_->Wake(); });
-    jobs_ = std::make_unique<backfill::Jobs>(*store_, druid_.cluster());
-    runner_ = std::make_unique<backfill::Runner>(
-        backfill::Runner::World{*store_, druid_.cluster(), clock_, changes_}, options);
-    rollback_worker_ = std::make_unique<backfill::RollbackWorker>(
-        backfill::Runner::World{*store_, druid_.cluster(), clock_, changes_}, options);
-    handover_worker_ = std::make_unique<backfill::HandoverWorker>(
-        backfill::Runner::World{*store_, druid_.cluster(), clock_, changes_}, options,
-        backfill::HandoverWorker::Callbacks{
-            [this] { loop_->Wake(); },
-            [this](const backfill::Handover& handover) { Observe(handover); }});
-    loop_->Handle(backfill::kHandoverKind,
-                  [this](work::Claim& claim) { return handover_worker_->Step(claim); });
-    loop_->Handle(backfill::kWorkKind, [this](work::Claim& claim) { return runner_->Step(claim); });
-    loop_->Handle(backfill::kRollbackWorkKind,
-                  [this](work::Claim& claim) { return rollback_worker_->Step(claim); });
-    retire_worker_ = std::make_unique<backfill::RetireWorker>(
-        backfill::Runner::World{*store_, druid_.cluster(), clock_, changes_}, options);
-    loop_->Handle(backfill::kRetireWorkKind,
-                  [this](work::Claim& claim) { return retire_worker_->Step(claim); });
-    backfill_upkeep_ =
-        std::make_unique<BackfillUpkeep>(*store_, clock_, FromProto(config_.retention().history()));
-    loop_->Handle(BackfillUpkeep::kWorkKind,
-                  [this](work::Claim& claim) { return backfill_upkeep_->Step(claim); });
-    watcher_ = std::make_unique<BackfillWatcher>(*backfills_);
-  }
-
-  void Observe(const backfill::Handover& handover) {
-    prometheus::BuildHistogram()
-        .Name("interlock_handover_seconds")
-        .Help("Pauses of streams by handovers that are over")
-        .Register(*metrics_.registry())
-        .Add({{"datasource", handover.datasource}}, SecondsUpTo(kLongestPause))
-        .Observe(absl::ToDoubleSeconds(store_->Now() - *handover.suspended));
-  }
-
   void StartDrops() {
-    drop::Options options = DropOptions(config_);
-    options.lease = LeaseLimits(config_);
-    drop::WorkerOptions own;
-    own.call_deadline = FromProto(config_.druid().call_timeout());
-    own.nonce = backfill::RandomNonce;
-    own.probe = DropProbe(config_.drops(), clock_);
-    own.on_kill_failure = [this](const drop::Drop& drop, const std::string& reason) {
-      metrics_.kill_failures.Add({{"datasource", drop.datasource}, {"reason", reason}}).Increment();
-      Log(LogLevel::kWarning, "a kill task failed", {{"drop_id", drop.id}, {"reason", reason}});
+    Dropping::Callbacks on;
+    on.on_kill_failure = [this](const drop::Drop& drop, const std::string& reason) {
       if (sweeping_) sweeping_->NoteKillFailure(drop, reason);
     };
-    own.on_foreign_change = [this](const drop::Drop& drop, const std::string& reason) {
-      Log(LogLevel::kWarning, "somebody else changed segments of a drop",
-          {{"drop_id", drop.id}, {"reason", reason}});
+    on.on_foreign_change = [this](const drop::Drop& drop, const std::string& reason) {
       if (sweeping_) sweeping_->NoteForeignChange(drop, reason);
     };
-    drops_ = std::make_unique<drop::Drops>(*store_, druid_.cluster(), clock_, options,
-                                           [this] { loop_->Wake(); });
-    drop_worker_ =
-        std::make_unique<drop::Worker>(*store_, druid_.cluster(), clock_, options, std::move(own));
-    retention_ = std::make_unique<drop::RetentionPolicies>(*store_, druid_.cluster(), clock_,
-                                                           *drops_, [this] { loop_->Wake(); });
-    loop_->Handle(drop::kWorkKind,
-                  [this](work::Claim& claim) { return drop_worker_->Step(claim); });
-    loop_->Handle(drop::kRetentionKind,
-                  [this](work::Claim& claim) { return retention_->Step(claim); });
-    jumps_.TellTo([this](absl::Duration by) {
-      // Not on the store's own thread, which is where jumps are seen.
-      executor_.Run([this, by] { NoteClockJump(by); });
-    });
-  }
-
-  void NoteClockJump(absl::Duration by) {
-    const absl::Status status = drops_->NoteClockJump(by);
-    if (status.ok()) return;
-    Log(LogLevel::kWarning, "the jump could not be stored; drops go by the clocks alone",
-        {{"error", Text(status)}});
+    dropping_ = std::make_unique<Dropping>(
+        Dropping::World{*store_, druid_.cluster(), clock_, metrics_, *loop_}, config_,
+        std::move(on));
+    jumps_.TellTo(
+        [this](absl::Duration by) { executor_.Run([this, by] { dropping_->NoteClockJump(by); }); });
   }
 
   absl::Status Listen() {
@@ -311,17 +235,19 @@ class InterlockServer::Parts {
     const VerifySettings verify{FromProto(config_.verification().grace()),
                                 config_.limits().max_partitions_per_call()};
     verify_ = std::make_unique<VerifyCall>(
-        VerifyCall::World{*store_, druid_.cluster(), *backfills_, executor_}, verify);
-    submit_ = std::make_unique<SubmitCall>(*backfills_, *correction_call_, executor_,
+        VerifyCall::World{*store_, druid_.cluster(), backfilling_->backfills(), executor_}, verify);
+    submit_ = std::make_unique<SubmitCall>(backfilling_->backfills(), *correction_call_, executor_,
                                            config_.limits().max_spec_bytes());
-    backfills_service_ = std::make_unique<BackfillsService>(
-        *backfills_, *watcher_, executor_, [this](const backfill::Backfill& retried) {
-          return correction_call_->FollowAgain(retried);
-        });
-    jobs_service_ =
-        std::make_unique<JobsService>(*jobs_, executor_, config_.limits().max_spec_bytes());
-    drop_call_ = std::make_unique<DropCall>(*drops_, executor_);
-    drops_service_ = std::make_unique<DropsService>(*drops_, *retention_, executor_);
+    backfills_service_ =
+        std::make_unique<BackfillsService>(backfilling_->backfills(), backfilling_->watcher(),
+                                           executor_, [this](const backfill::Backfill& retried) {
+                                             return correction_call_->FollowAgain(retried);
+                                           });
+    jobs_service_ = std::make_unique<JobsService>(backfilling_->jobs(), executor_,
+                                                  config_.limits().max_spec_bytes());
+    drop_call_ = std::make_unique<DropCall>(dropping_->drops(), executor_);
+    drops_service_ =
+        std::make_unique<DropsService>(dropping_->drops(), dropping_->retention(), executor_);
     coordinator_service_ =
         std::make_unique<IngestionCoordinatorService>(*reserve_, *submit_, *verify_, *drop_call_);
     reservations_service_ =
@@ -333,8 +259,8 @@ class InterlockServer::Parts {
                                         *doctor_, executor_, [this] { return Ready(); });
     audit_service_ = std::make_unique<AuditService>(*store_, executor_);
     explain_ = std::make_unique<ExplainCall>(
-        ExplainCall::World{*store_, druid_.cluster(), *backfills_, *drops_, *seals_,
-                           streaming_->streams(), executor_},
+        ExplainCall::World{*store_, druid_.cluster(), backfilling_->backfills(), dropping_->drops(),
+                           *seals_, streaming_->streams(), executor_},
         verify, LeaseLimits(config_));
     findings_service_ = std::make_unique<FindingsService>(*store_, *explain_, executor_);
     std::vector<grpc::Service*> services = {findings_service_.get()};
@@ -359,8 +285,9 @@ class InterlockServer::Parts {
                                     metrics_);
     if (!admin.ok()) return admin.status();
     admin_ = *std::move(admin);
-    if (config_.store().has_postgresql())
+    if (config_.store().has_postgresql()) {
       presence_ = std::make_unique<Presence>(*store_, address());
+    }
     return absl::OkStatus();
   }
 
@@ -385,17 +312,8 @@ class InterlockServer::Parts {
   DruidConnection druid_;
   // The loop's handlers use the workers, and the workers what stands above them: members
   // go in the other order.
-  backfill::Changes changes_;
-  std::unique_ptr<backfill::Backfills> backfills_;
-  std::unique_ptr<backfill::RollbackWorker> rollback_worker_;
-  std::unique_ptr<backfill::RetireWorker> retire_worker_;
-  std::unique_ptr<backfill::HandoverWorker> handover_worker_;
-  std::unique_ptr<backfill::Jobs> jobs_;
-  std::unique_ptr<backfill::Runner> runner_;
-  std::unique_ptr<BackfillUpkeep> backfill_upkeep_;
-  std::unique_ptr<drop::Drops> drops_;
-  std::unique_ptr<drop::Worker> drop_worker_;
-  std::unique_ptr<drop::RetentionPolicies> retention_;
+  std::unique_ptr<Backfilling> backfilling_;
+  std::unique_ptr<Dropping> dropping_;
   std::unique_ptr<AuditUpkeep> audit_upkeep_;
   std::unique_ptr<Streaming> streaming_;
   std::unique_ptr<seal::Seals> seals_;
@@ -405,7 +323,6 @@ class InterlockServer::Parts {
   std::unique_ptr<backfill::DerivedWorker> derived_worker_;
   std::unique_ptr<Sweeping> sweeping_;
   std::unique_ptr<work::Loop> loop_;
-  std::unique_ptr<BackfillWatcher> watcher_;
   std::unique_ptr<Gauges> gauges_;
   Executor executor_{kThreads};
   std::unique_ptr<WaitingLine> waiting_line_;

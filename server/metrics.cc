@@ -32,7 +32,9 @@ prometheus::Family<prometheus::Histogram>& HistogramFamily(prometheus::Registry&
 prometheus::Histogram::BucketBoundaries SecondsUpTo(double longest) {
   prometheus::Histogram::BucketBoundaries bounds;
   for (double decade = 0.0001; decade < longest; decade *= 10) {
-    bounds.insert(bounds.end(), {decade, decade * 2.5, decade * 5});
+    for (const double bound : {decade, decade * 2.5, decade * 5}) {
+      if (bound < longest) bounds.push_back(bound);  // they must rise to the last one
+    }
   }
   bounds.push_back(longest);
   return bounds;
@@ -77,6 +79,8 @@ Metrics::Metrics(std::shared_ptr<prometheus::Registry> registry)
       stream_lag(GaugeFamily(*registry, "stream_lag", "Messages that a supervisor is behind")),
       stream_thrown_away_rows(GaugeFamily(*registry, "stream_thrown_away_rows",
                                           "Rows that a stream threw away since first seen")),
+      handover_seconds(HistogramFamily(*registry, "handover_seconds",
+                                       "Pauses of streams by handovers that are over")),
       druid_up(GaugeFamily(*registry, "druid_up", "1 where the service answers, else 0")),
       reservation_requests(CounterFamily(*registry, "reservation_requests_total",
                                          "ReserveInterval calls by result")),

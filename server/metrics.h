@@ -42,6 +42,7 @@ class Metrics {
   prometheus::Family<prometheus::Gauge>& stream_suspended;           // datasource, stream
   prometheus::Family<prometheus::Gauge>& stream_lag;                 // datasource, stream
   prometheus::Family<prometheus::Gauge>& stream_thrown_away_rows;    // datasource, stream
+  prometheus::Family<prometheus::Histogram>& handover_seconds;       // datasource
   prometheus::Family<prometheus::Gauge>& druid_up;                   // service
   prometheus::Family<prometheus::Counter>& reservation_requests;     // result
   prometheus::Family<prometheus::Counter>& calls;                    // method, code

@@ -168,15 +168,16 @@ class SimulatedSeals(Seals, EndToEnd):
     def test_a_correction_that_failed_is_retried_and_stores_its_difference(self):
         _, server, job = self.loaded({10: 5, 11: 7})
         self.sealed(server, 10, 12)
-        events = self.folder / "events"
-        events.rename(self.folder / "gone")
+        spec = json.loads(job.read_text())
+        spec["spec"].setdefault("tuningConfig", {"type": "index_parallel"})["maxParseExceptions"] = 0
+        job.write_text(json.dumps(spec))
+        (self.folder / "events" / "2026-07-16T11.json").write_text("no row at all\n")
         code, reply, error = server.ctl("submit", "--spec", job, "--interval", hours(11, 12),
                                         "--request-id", "late", "--correction", "--wait")
         self.assertEqual((code, reply.get("state")), (1, "FAILED"), error)
-        (self.folder / "gone").rename(events)
         self.events({11: 8})
         code, reply, error = server.ctl("backfills", "retry", reply["backfill_id"], "--reason",
-                                        "the folder is back")
+                                        "the file is mended")
         self.assertEqual(code, 0, error)
         corrections, totals = wait_for(
             "the difference", lambda: (lambda r: r if r[0] else None)(self.totals(server)), 60)

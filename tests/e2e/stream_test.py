@@ -281,6 +281,8 @@ class OnKafkaStreams(EndToEnd):
             self.datasource, HOUR) == self.stream.produced[13])
         self.assert_once(13)
         self.assert_once(14)
+        self.assertIn(f'interlock_handover_seconds_count{{datasource="{self.datasource}"}} 1',
+                      server.http("/metrics"))
 
     def test_killed_at_each_step_of_the_handover_the_stream_comes_back(self):
         server = self.serve()
