@@ -26,7 +26,7 @@ class ClockJumps {
   }
 
   // Calls `tell` with all that were seen so far, and with each from now on; nullptr: nobody.
-  void TellTo(std::function<void(absl::Duration)> tell) {
+  void TellTo(const std::function<void(absl::Duration)>& tell) {
     std::vector<absl::Duration> early;
     {
       const MutexLock lock(mutex_);

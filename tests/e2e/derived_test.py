@@ -140,7 +140,7 @@ class OnDruidDerived(Derived, EndToEnd):
                          {"type": "count", "name": "events"})
         spec["spec"]["dataSchema"]["granularitySpec"]["intervals"] = [days(1, last)]
         self.assertEqual(self.druid.run_task(spec), "SUCCESS")
-        wait_for("what was added up", lambda: self.served("added", last), 60)
+        wait_for("what was added up", lambda: self.served("added", last) == last - 1, 60)
 
     def served(self, what, last):
         return self.druid.count(self.name(what), days(1, last))
