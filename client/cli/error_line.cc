@@ -16,7 +16,7 @@ namespace {
 
 std::string MessageOf(const absl::Status& status, const std::string& reason,
                       const std::string& address) {
-  const std::string message(status.message());
+  std::string message(status.message());
   if (reason == "UNREACHABLE") {
     return absl::StrCat(address, " does not answer (", message,
                         "): is interlockd running there? --address or INTERLOCK_ADDRESS says "

@@ -22,9 +22,9 @@ constexpr int kPageSize = 1'000;
 absl::Status Ask(Session& session, Patience& patience, const std::string& method,
                  const google::protobuf::Message& request, google::protobuf::Message& reply) {
   while (true) {
-    const absl::Status status = session.Call(method, request, reply);
+    absl::Status status = session.Call(method, request, reply);
     if (status.ok()) return status;
-    if (const absl::Status ended = patience.Again(status); !ended.ok()) return ended;
+    if (absl::Status ended = patience.Again(status); !ended.ok()) return ended;
   }
 }
 

@@ -58,9 +58,9 @@ absl::Status CallOnce(Session& session, const google::protobuf::Message& request
   const bool repeatable = session.arguments.Given("wait") && session.arguments.Given("request-id");
   Patience patience(session, repeatable ? kLongestRestart : absl::ZeroDuration());
   while (true) {
-    const absl::Status status = session.Call(session.verb.method, request, reply);
+    absl::Status status = session.Call(session.verb.method, request, reply);
     if (status.ok()) return status;
-    if (const absl::Status ended = patience.Again(status); !ended.ok()) return ended;
+    if (absl::Status ended = patience.Again(status); !ended.ok()) return ended;
   }
 }
 

@@ -160,7 +160,7 @@ absl::Status GiveBack(Session& session, client::Reservation& lease) {
     lease.Keep();
     return client::AskForEnd(session.calls, lease.id(), kReleaseTimeout);
   }
-  const absl::Status status = lease.Release(kReleaseTimeout);
+  absl::Status status = lease.Release(kReleaseTimeout);
   if (status.ok() || client::EndsLease(status)) return status;
   session.Complain(absl::StrCat(ErrorLine(status, session.address), "; reservation ", lease.id(),
                                 " could not be given back and ends by itself"));

@@ -96,7 +96,7 @@ absl::StatusOr<Backfills::Detail> Backfills::Get(const std::string& id) const {
     auto backfill = ReadBackfill(tx, id);
     if (!backfill.ok()) return backfill.status();
     auto read = DetailOf(tx, *std::move(backfill));
-    if (read.ok()) detail = *std::move(read);
+    if (read.ok()) detail = std::move(*read);
     return read.status();
   });
   if (!status.ok()) return status;
@@ -115,7 +115,7 @@ absl::StatusOr<Backfills::PartitionPage> Backfills::ListPartitions(const std::st
     auto backfill = ReadBackfill(tx, id);
     if (!backfill.ok()) return backfill.status();
     auto partitions = ReadPartitions(tx, id, filter, Instant::FromMillis(*from), most + 1);
-    if (partitions.ok()) page.partitions = *std::move(partitions);
+    if (partitions.ok()) page.partitions = std::move(*partitions);
     return partitions.status();
   });
   if (!status.ok()) return status;
@@ -131,7 +131,7 @@ absl::StatusOr<std::vector<Attempt>> Backfills::ListAttempts(const std::string& 
   std::vector<Attempt> attempts;
   absl::Status status = store_.Read([&](store::Transaction& tx) {
     auto read = ReadAttempts(tx, id, unit);
-    if (read.ok()) attempts = *std::move(read);
+    if (read.ok()) attempts = std::move(*read);
     return read.status();
   });
   if (!status.ok()) return status;
@@ -144,7 +144,7 @@ absl::StatusOr<Attempt> Backfills::GetAttempt(const std::string& id,
   absl::Status status = store_.Read([&](store::Transaction& tx) {
     auto read = ReadAttempt(tx, task_id);
     if (read.ok() && read->backfill_id != id) return UnknownAttempt(task_id);
-    if (read.ok()) attempt = *std::move(read);
+    if (read.ok()) attempt = std::move(*read);
     return read.status();
   });
   if (!status.ok()) return status;

@@ -139,7 +139,7 @@ absl::Status DerivedWorker::MakeRuns(const Job& job) {
   std::vector<SourceChange> changes;
   absl::Status status = world_.store.Read([&](store::Transaction& tx) {
     auto all = ChangesFor(tx, job.name, /*with_failed=*/true);
-    if (all.ok()) changes = *std::move(all);
+    if (all.ok()) changes = std::move(*all);
     return all.status();
   });
   if (!status.ok()) return status;

@@ -307,7 +307,7 @@ absl::StatusOr<work::Outcome> HandoverWorker::Step(work::Claim& claim) {
   Standing standing;
   absl::Status status = world_.store.Read([&](store::Transaction& tx) {
     auto read = ReadStanding(tx, claim.key);
-    if (read.ok()) standing = *std::move(read);
+    if (read.ok()) standing = std::move(*read);
     return read.status();
   });
   if (!status.ok()) return status;

@@ -24,8 +24,8 @@ constexpr int64_t kDefaultPage = 100;
 // Where no interval is known yet, a template is checked over the bucket of this instant: a
 // day of no other year that a path might name.
 const Instant& SampleInstant() {
-  static const Instant instant = *Instant::Parse("2001-05-09T07:00:00Z");
-  return instant;
+  static const Instant kInstant = *Instant::Parse("2001-05-09T07:00:00Z");
+  return kInstant;
 }
 
 // The interval to check a template over: its own where it has one.
@@ -190,7 +190,7 @@ absl::StatusOr<Jobs::Page> Jobs::ListJobs(const std::string& datasource, bool al
   Page page;
   absl::Status status = store_.Read([&](store::Transaction& tx) {
     auto jobs = ReadJobs(tx, datasource, all_versions, after, most + 1);
-    if (jobs.ok()) page.jobs = *std::move(jobs);
+    if (jobs.ok()) page.jobs = std::move(*jobs);
     return jobs.status();
   });
   if (!status.ok()) return status;

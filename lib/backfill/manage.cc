@@ -59,8 +59,8 @@ absl::StatusOr<std::vector<StoredPartition>> FindDoubtful(store::Transaction& tx
 }
 
 // An accepted unit's attempt, where it is still open, writes no more on a person's word.
-absl::Status SettleAccepted(store::Transaction& tx, const Backfill& backfill, StoredUnit unit,
-                            const audit::Caller& caller) {
+absl::Status SettleAccepted(store::Transaction& tx, const Backfill& backfill,
+                            const StoredUnit& unit, const audit::Caller& caller) {
   if (!unit.task_id.empty() && IsOpen(unit.state)) {
     auto attempt = ReadAttempt(tx, unit.task_id);
     if (!attempt.ok()) return attempt.status();

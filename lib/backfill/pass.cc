@@ -43,7 +43,7 @@ absl::StatusOr<std::vector<StoredUnit>> Pass::Units(const std::vector<State>& st
   std::vector<StoredUnit> units;
   absl::Status status = world_.store.Read([&](store::Transaction& tx) {
     auto read = ReadUnits(tx, backfill_.id, states, due, backfill_.newest_first, most);
-    if (read.ok()) units = *std::move(read);
+    if (read.ok()) units = std::move(*read);
     return read.status();
   });
   if (!status.ok()) return status;
@@ -54,7 +54,7 @@ absl::StatusOr<Attempt> Pass::AttemptOf(const StoredUnit& unit) {
   Attempt attempt;
   absl::Status status = world_.store.Read([&](store::Transaction& tx) {
     auto read = ReadAttempt(tx, unit.task_id);
-    if (read.ok()) attempt = *std::move(read);
+    if (read.ok()) attempt = std::move(*read);
     return read.status();
   });
   if (!status.ok()) return status;

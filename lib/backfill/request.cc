@@ -98,7 +98,7 @@ absl::Status FillFromJob(store::Store& store, BackfillRequest* request, CheckedR
   Job job;
   absl::Status status = store.Read([&](store::Transaction& tx) {
     auto read = ReadJob(tx, *name);
-    if (read.ok()) job = *std::move(read);
+    if (read.ok()) job = std::move(*read);
     return read.status();
   });
   if (!status.ok()) return status;

@@ -45,7 +45,7 @@ absl::StatusOr<std::vector<Interval>> Pass::CorrectedIn(const Source& source,
   if (source.reads != Source::Reads::kCorrected) return corrected;
   absl::Status status = world_.store.Read([&](store::Transaction& tx) {
     auto proven = ProvenIn(tx, source.corrections_datasource, read);
-    if (proven.ok()) corrected = *std::move(proven);
+    if (proven.ok()) corrected = std::move(*proven);
     return proven.status();
   });
   if (!status.ok()) return status;

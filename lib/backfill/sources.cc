@@ -158,7 +158,8 @@ std::string CycleFrom(const Derivations& derivations, const std::string& target)
         continue;
       }
       std::string way = target;
-      for (std::string at = one; at != target; at = reached_by[at]) way = at + " ← " + way;
+      for (std::string at = one; at != target; at = reached_by[at])
+        way = absl::StrCat(at, " ← ", way);
       return absl::StrCat(target, " ← ", way);
     }
   }

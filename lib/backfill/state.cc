@@ -75,7 +75,6 @@ Step FromSubmitting(Seen seen) {
 Step FromRunning(Seen seen) {
   switch (seen) {
     case Seen::kLives:
-      return {State::kRunning, Action::kWait};
     case Seen::kCantTell:
       return {State::kRunning, Action::kWait};
     case Seen::kOverdue:

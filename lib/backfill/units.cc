@@ -76,7 +76,7 @@ Unit UnitOf(std::vector<Interval> partitions) {
 }
 
 // Neighbouring partitions with the same input go together.
-std::vector<Unit> CutByInput(const Spec& spec, std::vector<Interval> partitions) {
+std::vector<Unit> CutByInput(const Spec& spec, const std::vector<Interval>& partitions) {
   const InputTexts texts(spec.json);
   std::vector<Unit> units;
   std::vector<Interval> run;
@@ -198,7 +198,7 @@ absl::StatusOr<Cut> CutIntoUnits(const Spec& spec, int64_t max_unit_partitions) 
   if (spec.sql) {
     for (const Interval& partition : partitions) cut.units.push_back(UnitOf({partition}));
   } else if (spec.narrows) {
-    cut.units = CutByInput(spec, std::move(partitions));
+    cut.units = CutByInput(spec, partitions);
   } else {
     cut.units.push_back(UnitOf(std::move(partitions)));
   }

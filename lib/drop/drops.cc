@@ -180,7 +180,7 @@ absl::StatusOr<Drops::Submitted> Drops::Submit(const DropRequest& asked,
   std::optional<Drop> earlier;
   const auto find = [&](store::Transaction& tx) {
     absl::StatusOr<std::optional<Drop>> found = Earlier(tx, *request, caller);
-    if (found.ok()) earlier = *std::move(found);
+    if (found.ok()) earlier = std::move(*found);
     return found.status();
   };
   status = store_.Read(find);
@@ -260,7 +260,7 @@ absl::StatusOr<std::vector<Drop>> Drops::Changes(int64_t change, int64_t most) c
   std::vector<Drop> drops;
   absl::Status status = store_.Read([&](store::Transaction& tx) {
     absl::StatusOr<std::vector<Drop>> found = ChangedAfter(tx, change, most);
-    if (found.ok()) drops = *std::move(found);
+    if (found.ok()) drops = std::move(*found);
     return found.status();
   });
   if (!status.ok()) return status;

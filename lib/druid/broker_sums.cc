@@ -48,7 +48,7 @@ std::string ReadSums(const rapidjson::Document& reply, const std::vector<std::st
   if (result == nullptr || !result->IsObject()) return "a row of a timeseries without a result";
   sums->rows = IntMember(*result, "rows").value_or(0);
   for (size_t i = 0; i < metrics.size(); ++i) {
-    const std::string why = ReadNumber(*result, ResultName(i), &sums->sums[metrics[i]]);
+    std::string why = ReadNumber(*result, ResultName(i), &sums->sums[metrics[i]]);
     if (!why.empty()) return why;
   }
   return "";
@@ -99,6 +99,7 @@ Answer<std::vector<RowSums>> Cluster::SumRows(const std::string& datasource,
                                               const std::vector<Interval>& intervals,
                                               const std::vector<std::string>& metrics) {
   std::vector<Part> parts;
+  parts.reserve(intervals.size());
   for (const Interval& interval : intervals) {
     parts.push_back({interval, absl::StrCat("[\"", interval.ToString(), "\"]")});
   }
@@ -109,6 +110,7 @@ Answer<std::vector<RowSums>> Cluster::SumSegments(const std::string& datasource,
                                                   const std::vector<Segment>& segments,
                                                   const std::vector<std::string>& metrics) {
   std::vector<Part> parts;
+  parts.reserve(segments.size());
   for (const Segment& segment : segments) {
     parts.push_back({segment.interval, OnlyThese(Descriptor(segment.interval, segment))});
   }

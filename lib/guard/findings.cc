@@ -13,6 +13,7 @@ namespace {
 
 std::vector<std::string> Texts(const std::vector<Interval>& intervals) {
   std::vector<std::string> texts;
+  texts.reserve(intervals.size());
   for (const Interval& interval : intervals) texts.push_back(interval.ToString());
   return texts;
 }

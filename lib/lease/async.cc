@@ -47,18 +47,20 @@ void WriteOf(store::Store& store, LockNames* names, const std::string& id, Done<
 void ReserveAsync(store::Store& store, ReserveRequest request, audit::Caller caller, Limits limits,
                   Done<Grant> done) {
   std::vector<std::string> locks = {LockOf(request.datasource)};
-  WriteFor<Grant>(store, std::move(locks), std::move(done),
-                  [request = std::move(request), caller = std::move(caller), limits](
-                      store::Transaction& tx) { return Reserve(tx, request, caller, limits); });
+  WriteFor<Grant>(
+      store, std::move(locks), std::move(done),
+      [request = std::move(request), caller = std::move(caller), limits = std::move(limits)](
+          store::Transaction& tx) { return Reserve(tx, request, caller, limits); });
 }
 
 void WaitOnAsync(store::Store& store, ReserveRequest request, Waiting place, audit::Caller caller,
                  Limits limits, Done<Grant> done) {
   std::vector<std::string> locks = {LockOf(request.datasource)};
-  WriteFor<Grant>(
-      store, std::move(locks), std::move(done),
-      [request = std::move(request), place = std::move(place), caller = std::move(caller),
-       limits](store::Transaction& tx) { return WaitOn(tx, request, place, caller, limits); });
+  WriteFor<Grant>(store, std::move(locks), std::move(done),
+                  [request = std::move(request), place = std::move(place),
+                   caller = std::move(caller), limits = std::move(limits)](store::Transaction& tx) {
+                    return WaitOn(tx, request, place, caller, limits);
+                  });
 }
 
 void RenewAsync(store::Store& store, std::string id, int64_t token,
@@ -67,7 +69,7 @@ void RenewAsync(store::Store& store, std::string id, int64_t token,
   const std::string of = id;
   WriteOf(store, names, of, std::move(done),
           [id = std::move(id), token, ttl, caller = std::move(caller),
-           limits](store::Transaction& tx) -> absl::StatusOr<Reservation> {
+           limits = std::move(limits)](store::Transaction& tx) -> absl::StatusOr<Reservation> {
             absl::Status status = CheckHolder(tx, id, caller.identity);
             if (!status.ok()) return status;
             return Renew(tx, id, token, ttl, caller, limits);

@@ -92,6 +92,7 @@ std::string ValueOf(const std::vector<std::string>& texts, const std::string& na
 
 std::vector<std::string> Printed(const std::vector<Interval>& intervals) {
   std::vector<std::string> printed;
+  printed.reserve(intervals.size());
   for (const Interval& interval : intervals) printed.push_back(interval.ToString());
   return printed;
 }
@@ -125,7 +126,7 @@ absl::Status CheckRequest(const ReserveRequest& request, const Limits& limits) {
                            interlock::FormatDuration(request.wait));
   }
   if (!status.ok()) return status;
-  const int64_t count = request.intervals.size();
+  const auto count = static_cast<int64_t>(request.intervals.size());
   if (count > limits.intervals_per_call) {
     return RequestBeyondLimit("intervals", "intervals_per_call",
                               absl::StrCat(limits.intervals_per_call), absl::StrCat(count));
@@ -205,6 +206,7 @@ std::string DescribeGrant(const Reservation& reservation, const std::vector<Held
       .Text("deadline", reservation.deadline.ToString());
   if (!reservation.purpose.empty()) json.Text("purpose", reservation.purpose);
   std::vector<std::string> left_out;
+  left_out.reserve(skipped.size());
   for (const Held& held : skipped) {
     left_out.push_back(absl::StrCat(held.interval.ToString(), " ", held.reservation_id));
   }

@@ -33,6 +33,7 @@ std::string SubtaskType(const IngestSpec& spec) {
 
 std::string NoLocks(const std::vector<Interval>& intervals) {
   std::vector<std::string> texts;
+  texts.reserve(intervals.size());
   for (const Interval& interval : intervals) texts.push_back(interval.ToString());
   return absl::StrCat(
       "org.apache.druid.java.util.common.ISE: Failed to get locks for intervals[[",
@@ -187,7 +188,7 @@ void TaskQueue::StartSubtask(Task& parent) {
   tasks_[subtask->id] = std::move(subtask);
 }
 
-void TaskQueue::FailIngestion(Task& task, const char* state, std::string error) {
+void TaskQueue::FailIngestion(Task& task, const char* state, const std::string& error) {
   task.report_json = IngestReport(task, state, error);
   Finish(task, false, error);
 }

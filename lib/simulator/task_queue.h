@@ -51,7 +51,7 @@ class TaskQueue {
   void Start(Task& task);
   void StartSubtask(Task& parent);
   void RunIngestion(Task& task);
-  void FailIngestion(Task& task, const char* state, std::string error);
+  void FailIngestion(Task& task, const char* state, const std::string& error);
   void End(Task& task);
   void EndIngestion(Task& task);
   void LookWhetherServed(Task& task);
