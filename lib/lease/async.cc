@@ -11,7 +11,7 @@ namespace {
 
 // Writes `body`, which gives a T, and answers with it once it is durable.
 template <class T, class Body>
-void WriteFor(store::Store& store, std::vector<std::string> locks, Done<T> done, Body body) {
+void WriteFor(store::Store& store, std::vector<std::string>&& locks, Done<T> done, Body body) {
   auto result = std::make_shared<absl::StatusOr<T>>(absl::UnknownError("not run"));
   store.WriteLockedAsync(
       std::move(locks),
