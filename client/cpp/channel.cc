@@ -1,5 +1,6 @@
 #include "client/cpp/channel.h"
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -67,6 +68,19 @@ absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> TlsCredentials(
   return grpc::SslCredentials(tls);
 }
 
+// gRPC ends the process over a header with any other byte in it.
+absl::Status CheckHeader(const char* field, const std::string& value) {
+  const bool fits =
+      std::all_of(value.begin(), value.end(), [](unsigned char c) { return c >= ' ' && c <= '~'; });
+  if (fits) return absl::OkStatus();
+  // Without the value: it may be a secret.
+  return WithReason(absl::InvalidArgumentError(
+                        absl::StrCat("the ", field,
+                                     " has a byte in it that is no printable ASCII, such as a "
+                                     "line's end or an accent: a header takes none; leave it out")),
+                    "NOT_ASCII", {{"field", field}});
+}
+
 grpc::ChannelArguments Arguments() {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(kMaxReplyBytes);
@@ -91,6 +105,9 @@ bool IsLoopback(const std::string& address) {
 }
 
 absl::StatusOr<std::shared_ptr<grpc::Channel>> OpenChannel(const ConnectionOptions& options) {
+  absl::Status headers = CheckHeader("caller", options.caller);
+  if (headers.ok()) headers = CheckHeader("token", options.token);
+  if (!headers.ok()) return headers;
   if (!WantsTls(options)) {
     if (!options.token.empty() && !IsLoopback(options.address)) {
       return WithReason(absl::InvalidArgumentError(absl::StrCat(

@@ -38,7 +38,8 @@ bool IsLoopback(const std::string& address);
 class Connection : public Calls {
  public:
   // Connects with the first call. INVALID_ARGUMENT: TOKEN_OVER_PLAIN_TEXT (a token must
-  // not be read on the way), FILE_NOT_READABLE, CERTIFICATE_WITHOUT_KEY.
+  // not be read on the way), FILE_NOT_READABLE, CERTIFICATE_WITHOUT_KEY,
+  // NOT_ASCII (a caller or token that no header can carry).
   static absl::StatusOr<std::unique_ptr<Connection>> Open(ConnectionOptions options);
 
   absl::Status Call(const std::string& method, const google::protobuf::Message& request,

@@ -318,7 +318,7 @@ absl::StatusOr<Drop> Drops::Approve(const std::string& id, const std::string& di
 
 absl::StatusOr<Drop> Drops::Extend(const std::string& id, absl::Duration by,
                                    const audit::Caller& caller) {
-  return Mutate(id, "ExtendWindow", caller, [&](store::Transaction&, Drop& drop) {
+  return Mutate(id, "ExtendWindow", caller, [&](store::Transaction& tx, Drop& drop) {
     switch (drop.state) {
       case State::kMarked:
       case State::kAwaitingApproval:
@@ -331,10 +331,15 @@ absl::StatusOr<Drop> Drops::Extend(const std::string& id, absl::Duration by,
         return NotMarked(id, drop.state);
     }
     if (by <= absl::ZeroDuration()) return WindowTooShort(by, absl::Milliseconds(1));
-    if (drop.window_length() + by > options_.max_window) {
-      return WindowTooLong(drop.window_length() + by, options_.max_window);
+    // One that asks before it begins has no window yet.
+    if (!drop.window_end) return NotMarked(id, drop.state);
+    // One that is over, where something else holds the kill up, begins to run again now.
+    const Instant end = std::max(*drop.window_end, tx.now()) + by;
+    const absl::Duration length = drop.window_length() + (end - *drop.window_end);
+    if (length > options_.max_window) {
+      return WindowTooLong(length, options_.max_window);
     }
-    drop.window_end = *drop.window_end + by;
+    drop.window_end = end;
     return absl::OkStatus();
   });
 }

@@ -117,6 +117,8 @@ absl::StatusOr<std::optional<Waiter>> OwnPlace(store::Transaction& tx,
   if (!differences.empty()) {
     return RequestIdReused(request.request_id, (*waiter)->reservation.id, differences);
   }
+  // It does not wait itself: the place stays the earlier call's, and stands in its way.
+  if (request.wait <= absl::ZeroDuration()) return std::nullopt;
   Waiter& place = **waiter;
   // Waits as long as this call says from now on; the earlier one is told to stop.
   place.reservation.deadline = tx.now() + request.wait;

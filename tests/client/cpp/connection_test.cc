@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
@@ -241,6 +242,19 @@ TEST(Connection, ATokenGoesOverTlsOrStaysOnTheMachine) {
                               "[::2]:1", "dns:///127.0.0.1.example.com:1"}) {
     options.address = address;
     EXPECT_FALSE(Connection::Open(options).ok()) << address;
+  }
+}
+
+TEST(Connection, WhatNoHeaderCanCarryIsRefusedByFieldAndNotShown) {
+  for (const char* bad : {"Jos\xc3\xa9", "abc\n", "\x7f"}) {
+    ConnectionOptions options;
+    options.caller = bad;
+    EXPECT_EQ(ReasonOf(Connection::Open(options).status()), "NOT_ASCII");
+    options.caller = "";
+    options.token = bad;
+    const absl::Status refused = Connection::Open(options).status();
+    EXPECT_EQ(ReasonOf(refused), "NOT_ASCII");
+    EXPECT_FALSE(absl::StrContains(refused.message(), bad));
   }
 }
 

@@ -164,6 +164,8 @@ TEST_F(RetentionRunTest, BeyondACapItAsksAndMarksNothingUntilAPersonAgrees) {
   EXPECT_THAT(drop.message, HasSubstr("3 segments, its cap is 2"));
   EXPECT_EQ(drop.reservation_id, "") << "it holds no time while it asks";
   EXPECT_THAT(site_.UsedIds(), SizeIs(3));
+  EXPECT_EQ(ReasonOf(site_.drops().Extend(drop.id, absl::Hours(1), {"bob", "", "later"}).status()),
+            "NOT_MARKED");
   ASSERT_TRUE(site_.drops().Approve(drop.id, "", false, {"bob", "", "looks right"}).ok());
   ASSERT_TRUE(site_.RunTo(drop.id, State::kKilled));
   EXPECT_EQ(site_.Now(drop.id).approved_by, "bob");

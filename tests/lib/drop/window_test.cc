@@ -74,6 +74,17 @@ TEST_F(DropWindowTest, OfADropThatNeedsApprovalWaitsForAnotherPerson) {
   EXPECT_EQ(site_.Now(drop.id).approved_by, "bob");
 }
 
+// What holds the kill up may have done so for days: time that is bought begins now.
+TEST_F(DropWindowTest, ThatIsOverIsExtendedFromNow) {
+  const Drop drop = Marked(true);
+  RunPastWindow(drop.id);
+  site_.clock().Advance(absl::Hours(48));
+  const Instant now = site_.clock().Now();
+  ASSERT_GT(now, *drop.window_end);
+  ASSERT_TRUE(site_.drops().Extend(drop.id, absl::Hours(24), Bob()).ok());
+  EXPECT_GE(*site_.Now(drop.id).window_end, now + absl::Hours(24));
+}
+
 TEST_F(DropWindowTest, ThatNeedsNoApprovalTakesNone) {
   const Drop drop = Marked();
   EXPECT_EQ(ReasonOf(site_.drops().Approve(drop.id, "", false, Bob()).status()),

@@ -229,5 +229,19 @@ TEST_F(WaitingTest, Case113AWaiterThatDiedIsPassedOver) {
   EXPECT_EQ(*swept, 1);
 }
 
+// Nothing waits unless asked to: no yes without a token, and the earlier call keeps its place.
+TEST_F(WaitingTest, TheSameRequestThatDoesNotWaitIsRefusedAndTakesNoPlace) {
+  ASSERT_TRUE(Reserve(Request("ada", {Hour(1)})).ok());
+  ReserveRequest request = Patient("bob", {Hour(1)});
+  request.request_id = "again";
+  const Waiting place = Place(request);
+  ReserveRequest impatient = request;
+  impatient.wait = absl::ZeroDuration();
+  EXPECT_EQ(ReasonOf(Reserve(impatient).status()), "HELD");
+  const auto still = Again(request, place);
+  ASSERT_TRUE(still.ok()) << still.status();
+  EXPECT_TRUE(still->waiting.has_value());
+}
+
 }  // namespace
 }  // namespace interlock::lease
