@@ -115,6 +115,10 @@ class InterlockServer::Parts {
           {{"by", absl::FormatDuration(by)}});
       jumps_.Add(by);
     };
+    on.notice = [this](const store::StoreNotice& notice) {
+      metrics_.store_notices.Add({{"reason", notice.reason}}).Increment();
+      Log(LogLevel::kWarning, notice.message, {{"reason", notice.reason}});
+    };
     auto store = server::OpenStore(config_.store(), std::move(on), clock_);
     if (!store.ok()) return store.status();
     store_ = *std::move(store);

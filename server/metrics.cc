@@ -85,6 +85,9 @@ Metrics::Metrics(std::shared_ptr<prometheus::Registry> registry)
       reservation_requests(CounterFamily(*registry, "reservation_requests_total",
                                          "ReserveInterval calls by result")),
       calls(CounterFamily(*registry, "calls_total", "gRPC calls by method and code")),
+      store_notices(CounterFamily(*registry, "store_notices_total",
+                                  "What people should know of the store: a restored file, a"
+                                  " fail-over, replication")),
       reservation_latency_seconds(
           HistogramFamily(*registry, "reservation_latency_seconds",
                           "Time of ReserveInterval, from the call to the durable grant")

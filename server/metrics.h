@@ -46,6 +46,7 @@ class Metrics {
   prometheus::Family<prometheus::Gauge>& druid_up;                   // service
   prometheus::Family<prometheus::Counter>& reservation_requests;     // result
   prometheus::Family<prometheus::Counter>& calls;                    // method, code
+  prometheus::Family<prometheus::Counter>& store_notices;            // reason
 
   prometheus::Histogram& reservation_latency_seconds;
   prometheus::Histogram& store_commit_seconds;

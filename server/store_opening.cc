@@ -7,7 +7,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "lib/store/sqlite.h"
-#include "server/log.h"
 #include "server/store_schemas.h"
 
 namespace interlock::server {
@@ -62,9 +61,7 @@ absl::StatusOr<std::unique_ptr<store::Store>> OpenStore(const config::v1::Store&
     store::PostgresOptions options = PostgresOptionsOf(config.postgresql());
     options.on_batch = std::move(callbacks.batch);
     options.on_clock_jump = std::move(callbacks.clock_jump);
-    options.on_notice = [](const store::StoreNotice& notice) {
-      Log(LogLevel::kWarning, notice.message, {{"reason", notice.reason}});
-    };
+    options.on_notice = std::move(callbacks.notice);
     return store::OpenPostgres(std::move(options), clock);
   }
   if (absl::Status status = CheckFolder(config.sqlite().path()); !status.ok()) return status;
@@ -73,6 +70,7 @@ absl::StatusOr<std::unique_ptr<store::Store>> OpenStore(const config::v1::Store&
   options.schemas = StoreSchemas();
   options.on_batch = std::move(callbacks.batch);
   options.on_clock_jump = std::move(callbacks.clock_jump);
+  options.on_notice = std::move(callbacks.notice);
   return store::OpenSqlite(std::move(options), clock);
 }
 

@@ -19,6 +19,7 @@ namespace interlock::server {
 struct StoreCallbacks {
   std::function<void(const store::BatchReport&)> batch;
   std::function<void(absl::Duration)> clock_jump;
+  std::function<void(const store::StoreNotice&)> notice;
 };
 
 // `clock` must outlive the store.

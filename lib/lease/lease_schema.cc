@@ -131,7 +131,9 @@ store::Schema LeaseSchema() {
            " mode WITH <>) WHERE (live = 1)",
        }},
       WithNobodyWaiting(LiftedTokens()),
-      LiftedTokens()};
+      LiftedTokens(),
+      // Each grant has an event, and both are lifted alike: no token is above it.
+      "SELECT COALESCE(MAX(number), 0) FROM lease_event"};
 }
 
 }  // namespace interlock::lease

@@ -38,6 +38,7 @@ absl::StatusOr<Facts> ReadFacts(Connection& connection) {
     if (name == "incarnation") facts.incarnation = row.Text(1);
     if (name == "origin") facts.origin = row.Text(1);
     if (name == "is_backup") facts.is_backup = row.Flag(2);
+    if (name == "has_mark_file") facts.has_mark_file = row.Flag(2);
     if (name == "clock_boot") {
       clock.boot_id = row.Text(1);
       clock.offset_ms = row.Int(2);
@@ -67,6 +68,10 @@ absl::Status WriteClock(Connection& connection, const ClockFacts& clock) {
 
 absl::Status WriteIsBackup(Connection& connection, bool is_backup) {
   return Write(connection, "is_backup", nullptr, is_backup);
+}
+
+absl::Status WriteHasMarkFile(Connection& connection) {
+  return Write(connection, "has_mark_file", nullptr, true);
 }
 
 absl::Status WriteTokenFloor(Connection& connection, int64_t floor) {

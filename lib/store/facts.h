@@ -16,8 +16,9 @@ namespace interlock::store {
 Schema FactsSchema();
 
 struct Facts {
-  std::string incarnation;  // "" in a new store
-  bool is_backup = false;   // the file was written by a backup and not opened since
+  std::string incarnation;     // "" in a new store
+  bool is_backup = false;      // the file was written by a backup and not opened since
+  bool has_mark_file = false;  // a file beside it tells how far it was (mark_file.h)
   std::optional<ClockFacts> clock;
   std::string origin;  // "" where none was written
 };
@@ -26,6 +27,7 @@ absl::StatusOr<Facts> ReadFacts(Connection& connection);
 absl::Status WriteIncarnation(Connection& connection, const std::string& incarnation);
 absl::Status WriteClock(Connection& connection, const ClockFacts& clock);
 absl::Status WriteIsBackup(Connection& connection, bool is_backup);
+absl::Status WriteHasMarkFile(Connection& connection);
 // Tokens handed out from now on are above `floor`.
 absl::Status WriteTokenFloor(Connection& connection, int64_t floor);
 // Above all that were handed out before `wall`, as long as a datasource gets fewer than a

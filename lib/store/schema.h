@@ -28,6 +28,10 @@ struct Schema {
   // Run once when the database is another server's than before (PostgreSQL): with
   // asynchronous replication the last commits may be missing. The token_floor is new.
   std::vector<std::string> on_failover = {};
+  // A query of one number that rises with each thing that must not come again after an older
+  // copy of the file was put back (SQLite), and is no lower than any fencing token; asked
+  // with each commit, so one index step. "" for none.
+  std::string newest = {};
 };
 
 }  // namespace interlock::store

@@ -21,7 +21,7 @@ namespace interlock::store {
 
 struct SqliteOptions {
   // The file, made where there is none; its folder must be there. Beside it stand
-  // PATH-wal, PATH-shm and PATH.lock.
+  // PATH-wal, PATH-shm, PATH.lock and PATH.mark (mark_file.h).
   std::string path;
   // The tables of every module, in the order in which they are made. The store's own come
   // first by themselves.
@@ -35,6 +35,8 @@ struct SqliteOptions {
   // The wall clock moved by so much against the store's: nothing changes by that, but
   // people want to know. On the store's thread.
   std::function<void(absl::Duration)> on_clock_jump;
+  // While it is opened: that it is a restored one. Also in Describe, as long as it is open.
+  std::function<void(const StoreNotice&)> on_notice = nullptr;
 };
 
 class SqliteStore : public Store {
@@ -46,7 +48,8 @@ class SqliteStore : public Store {
 };
 
 // Opens or makes the file, brings its schema up, reads its clock. `clock` must outlive the
-// store. Errors: STORE_IN_USE, STORE_NEWER_SCHEMA, STORE_MIGRATION, STORE_CORRUPT,
+// store. A file that is a backup, or an older copy of itself put back, goes on as a restored
+// one. Errors: STORE_IN_USE, STORE_NEWER_SCHEMA, STORE_MIGRATION, STORE_CORRUPT,
 // STORE_UNAVAILABLE.
 absl::StatusOr<std::unique_ptr<SqliteStore>> OpenSqlite(SqliteOptions options, const Clock& clock);
 

@@ -9,69 +9,17 @@
 #include "lib/store/file_lock.h"
 #include "lib/store/group_commit.h"
 #include "lib/store/listeners.h"
-#include "lib/store/migrations.h"
+#include "lib/store/mark_file.h"
 #include "lib/store/reader_pool.h"
 #include "lib/store/sqlite.h"
 #include "lib/store/sqlite_connection.h"
+#include "lib/store/sqlite_start.h"
 #include "lib/store/sqlite_transaction.h"
 #include "lib/store/store_clock.h"
 #include "lib/store/store_errors.h"
 
 namespace interlock::store {
 namespace {
-
-// What an opened database starts from.
-struct Start {
-  std::string incarnation;
-  std::unique_ptr<StoreClock> clock;
-};
-
-absl::Status BecomeRestored(Connection& connection, const std::vector<Schema>& schemas,
-                            Instant wall) {
-  absl::Status status = WriteIsBackup(connection, false);
-  if (status.ok()) {
-    status = WriteTokenFloor(connection, TokenFloorAt(wall));
-  }
-  for (const Schema& schema : schemas) {
-    for (const std::string& statement : schema.on_restore) {
-      const std::optional<std::string> text = RenderSchema(statement, Engine::kSqlite);
-      if (status.ok() && text.has_value()) status = connection.Run(*text);
-    }
-  }
-  return status;
-}
-
-// Inside a transaction: schema, incarnation, clock.
-absl::StatusOr<Start> Initialize(Connection& connection, const SqliteOptions& options,
-                                 const Clock& clock) {
-  absl::Status status = Migrate(connection, Engine::kSqlite, options.schemas, clock.Now());
-  if (!status.ok()) return status;
-  absl::StatusOr<Facts> facts = ReadFacts(connection);
-  if (!facts.ok()) return facts.status();
-  Start start{facts->incarnation, nullptr};
-  if (facts->is_backup) status = BecomeRestored(connection, options.schemas, clock.Now());
-  if (status.ok() && (facts->is_backup || start.incarnation.empty())) {
-    start.incarnation = NewIncarnation();
-    status = WriteIncarnation(connection, start.incarnation);
-  }
-  start.clock = std::make_unique<StoreClock>(clock, facts->clock, options.on_clock_jump);
-  const auto mark = start.clock->MarkFor(start.clock->Now());
-  if (status.ok() && mark.has_value()) status = WriteClock(connection, *mark);
-  if (!status.ok()) return status;
-  if (mark.has_value()) start.clock->Stored(*mark);
-  return start;
-}
-
-absl::StatusOr<Start> InitializeInTransaction(Connection& connection, const SqliteOptions& options,
-                                              const Clock& clock) {
-  absl::Status status = connection.Execute("BEGIN IMMEDIATE", {}).status();
-  if (!status.ok()) return status;
-  absl::StatusOr<Start> start = Initialize(connection, options, clock);
-  if (start.ok()) status = connection.Execute("COMMIT", {}).status();
-  if (start.ok() && status.ok()) return start;
-  connection.Execute("ROLLBACK", {}).IgnoreError();
-  return start.ok() ? status : start.status();
-}
 
 // The parts of an open store, in the order in which they are made; they go in reverse.
 class OpenedSqliteStore : public SqliteStore {
@@ -84,16 +32,18 @@ class OpenedSqliteStore : public SqliteStore {
   };
 
   OpenedSqliteStore(SqliteOptions options, const Clock& clock, std::unique_ptr<FileLock> lock,
-                    Connections connections, Start start)
+                    Connections connections, SqliteStart start)
       : options_(std::move(options)),
         incarnation_(std::move(start.incarnation)),
+        notices_(std::move(start.notices)),
         lock_(std::move(lock)),
+        mark_file_(std::move(start.mark_file)),
         clock_(std::move(start.clock)),
         wal_frames_(std::move(connections.wal_frames)),
         writer_(std::move(connections.writer)),
         checkpointer_(std::move(connections.checkpoints)),
         readers_(Readers()),
-        transaction_(*writer_, *clock_, listeners_),
+        transaction_(*writer_, *clock_, listeners_, {*mark_file_, NewestQueries(options_.schemas)}),
         runner_(transaction_),
         commits_(runner_, clock, CommitOptions()) {}
 
@@ -125,7 +75,7 @@ class OpenedSqliteStore : public SqliteStore {
   Instant Now() const override { return clock_->Now(); }
   const std::string& incarnation() const override { return incarnation_; }
   int64_t clock_jumps() const override { return clock_->jumps(); }
-  StoreDescription Describe() const override { return {"sqlite", std::nullopt, {}}; }
+  StoreDescription Describe() const override { return {"sqlite", std::nullopt, notices_}; }
 
   absl::Status Health() const override {
     {
@@ -175,7 +125,9 @@ class OpenedSqliteStore : public SqliteStore {
 
   const SqliteOptions options_;
   const std::string incarnation_;
+  const std::vector<StoreNotice> notices_;
   const std::unique_ptr<FileLock> lock_;
+  const std::unique_ptr<MarkFile> mark_file_;  // says at its end that all is in the file
   const std::unique_ptr<StoreClock> clock_;
   const std::shared_ptr<int64_t> wal_frames_;
   const std::unique_ptr<Connection> writer_;
@@ -200,7 +152,7 @@ absl::StatusOr<std::unique_ptr<SqliteStore>> OpenSqlite(SqliteOptions options, c
   auto writer = OpenSqliteWriter(options.path, options.durable,
                                  [wal_frames](int64_t frames) { *wal_frames = frames; });
   if (!writer.ok()) return writer.status();
-  absl::StatusOr<Start> start = InitializeInTransaction(**writer, options, clock);
+  absl::StatusOr<SqliteStart> start = StartSqlite(**writer, options, clock);
   if (!start.ok()) return start.status();
   auto checkpoints = OpenSqliteAside(options.path, options.durable);
   if (!checkpoints.ok()) return checkpoints.status();

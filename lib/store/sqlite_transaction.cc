@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "lib/store/facts.h"
+#include "lib/store/sqlite_start.h"
 
 namespace interlock::store {
 
@@ -24,9 +25,15 @@ absl::Status SqliteTransaction::Commit(bool changed, const std::set<std::string>
   if (!changed && !mark.has_value()) return connection_.Execute("ROLLBACK", {}).status();
   absl::Status status;
   if (mark.has_value()) status = WriteClock(connection_, *mark);
+  const absl::StatusOr<int64_t> newest = ReadNewest(connection_, beside_.newest);
+  if (status.ok()) status = newest.status();
   if (status.ok()) status = connection_.Execute("COMMIT", {}).status();
   if (!status.ok()) return status;
   if (mark.has_value()) clock_.Stored(*mark);
+  // After the commit, or a crash between the two would look like a file put back; before
+  // anybody hears of it, or a token could be out that nothing remembers.
+  status = beside_.file.Note(*newest, mark ? std::optional<Instant>(mark->mark) : std::nullopt);
+  if (!status.ok()) return status;
   for (const std::string& channel : channels) listeners_.Wake(channel);
   return status;
 }

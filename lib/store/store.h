@@ -2,11 +2,12 @@
 //
 // Guarantee: a write body's effects are all there or not at all, and `done` is called
 // with OK only after the commit is durable. Bodies that wait together are committed
-// together (group commit), each in a savepoint of its own, so that one body's refusal
-// does not undo its neighbours'.
+// together (group commit); one body's refusal does not undo its neighbours'. They run bare
+// at first: only where one fails after it has changed something is the batch begun anew,
+// with a savepoint around each.
 //
-// A body can be run again (a batch that failed is retried one by one), so it may touch
-// nothing but its transaction and results that it assigns afresh.
+// So a body can be run again, in its batch or alone: it may touch nothing but its
+// transaction and results that it assigns afresh.
 //
 // Several servers may share a database (PostgreSQL). A write that names no locks follows
 // every other write, of whichever server, as on SQLite; one that names its locks runs
