@@ -89,9 +89,10 @@ absl::Status Gauges::ReadHandovers(store::Transaction& tx, Refill& refill) {
   if (!handovers.ok()) return handovers.status();
   for (const backfill::Handover& handover : *handovers) {
     if (!handover.suspended) continue;
-    refill.Set(handover_pause_seconds_,
-               {{"datasource", handover.datasource}, {"stream", handover.supervisor_id}},
-               absl::ToInt64Seconds(tx.now() - *handover.suspended));
+    for (const backfill::Supervised& one : handover.supervisors) {
+      refill.Set(handover_pause_seconds_, {{"datasource", handover.datasource}, {"stream", one.id}},
+                 absl::ToInt64Seconds(tx.now() - *handover.suspended));
+    }
   }
   return absl::OkStatus();
 }

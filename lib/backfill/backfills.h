@@ -63,8 +63,8 @@ class Backfills {
   // Errors: those of MakePlan, nothing is stored then; and
   //   OBSERVE_ONLY;
   //   HELD: others hold some of the time (all of it, with skip_held); its blockers say who;
-  //   TAIL, UNBOUNDED_TAIL, SEVERAL_SUPERVISORS: streams may still write there, and what was
-  //   asked to be done about that can't be, or nothing was (tails_at_submit.h);
+  //   TAIL, UNBOUNDED_TAIL: streams may still write there, and what was asked to be done
+  //   about that can't be, or nothing was (tails_at_submit.h);
   //   STALE_TOKEN, EXPIRED …: of the reservation it was to act under;
   //   PLAN_STALE, GENERATION_MOVED (ABORTED): what was named is no longer so;
   //   OTHER_EXPECTATION: equal work is there that expects other rows;

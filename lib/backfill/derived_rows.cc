@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lib/backfill/gathering.h"
 #include "lib/backfill/record.h"
 #include "lib/time/interval_set.h"
 #include "lib/work/steps.h"
@@ -76,6 +77,11 @@ absl::Status PutDependencies(store::Transaction& tx, const Job& job) {
   return status;
 }
 
+absl::Status BeginLooking(store::Transaction& tx, const Job& job) {
+  if (job.sources.empty()) return absl::OkStatus();
+  return work::Schedule(tx, kDerivedWorkKind, job.name, tx.now() + kDriftLook);
+}
+
 absl::StatusOr<std::vector<std::string>> DependentsOf(store::Transaction& tx,
                                                       const std::string& datasource) {
   auto rows =
@@ -94,24 +100,29 @@ absl::StatusOr<Derivations> ReadDerivations(store::Transaction& tx, const std::s
   return derivations;
 }
 
+absl::Status NoteChangeFor(store::Transaction& tx, const std::string& job,
+                           const std::string& source, const Interval& partition) {
+  auto there = tx.Query(
+      "SELECT 1 FROM derived_change WHERE job = :job AND run = 0 AND source = :source AND"
+      " start_ms = :start AND end_ms = :end",
+      {job, source, partition.start(), partition.end()});
+  if (!there.ok()) return there.status();
+  if (!there->empty()) return absl::OkStatus();
+  absl::Status status =
+      tx.Execute(
+            "INSERT INTO derived_change (job, source, start_ms, end_ms, at_ms, run) VALUES"
+            " (:job, :source, :start, :end, :at, 0)",
+            {job, source, partition.start(), partition.end(), tx.now()})
+          .status();
+  return status.ok() ? work::Schedule(tx, kDerivedWorkKind, job, tx.now()) : status;
+}
+
 absl::Status NoteChange(store::Transaction& tx, const std::string& datasource,
                         const Interval& partition) {
   auto jobs = DependentsOf(tx, datasource);
   if (!jobs.ok()) return jobs.status();
   for (const std::string& job : *jobs) {
-    auto there = tx.Query(
-        "SELECT 1 FROM derived_change WHERE job = :job AND run = 0 AND source = :source AND"
-        " start_ms = :start AND end_ms = :end",
-        {job, datasource, partition.start(), partition.end()});
-    if (!there.ok()) return there.status();
-    if (!there->empty()) continue;
-    absl::Status status =
-        tx.Execute(
-              "INSERT INTO derived_change (job, source, start_ms, end_ms, at_ms, run) VALUES"
-              " (:job, :source, :start, :end, :at, 0)",
-              {job, datasource, partition.start(), partition.end(), tx.now()})
-            .status();
-    if (status.ok()) status = work::Schedule(tx, kDerivedWorkKind, job, tx.now());
+    absl::Status status = NoteChangeFor(tx, job, datasource, partition);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();

@@ -3,6 +3,7 @@
 //
 // Guarantee: a change is stored in the transaction that stores the proof of it, for every job
 // that depends on the datasource then; it goes with the run that ended well, and no other way.
+// A change that nobody proved is stored once it is found (source_drift.h).
 //
 // Threads: functions on a transaction.
 #pragma once
@@ -35,10 +36,16 @@ absl::StatusOr<std::vector<std::string>> DependentsOf(store::Transaction& tx,
 // Of the newest versions of all jobs but `but`: each target and what it is derived from.
 absl::StatusOr<Derivations> ReadDerivations(store::Transaction& tx, const std::string& but);
 
+// The job's step comes, though nothing has changed yet: to look whether it does.
+absl::Status BeginLooking(store::Transaction& tx, const Job& job);
+
 // A partition of `datasource` is not what it was: noted for each job that depends on it, and
 // their steps made due.
 absl::Status NoteChange(store::Transaction& tx, const std::string& datasource,
                         const Interval& partition);
+// The same for one job.
+absl::Status NoteChangeFor(store::Transaction& tx, const std::string& job,
+                           const std::string& source, const Interval& partition);
 // What no run of the job has taken yet, oldest first; with what runs that failed had taken.
 absl::StatusOr<std::vector<SourceChange>> ChangesFor(store::Transaction& tx, const std::string& job,
                                                      bool with_failed);

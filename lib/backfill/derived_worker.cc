@@ -147,13 +147,15 @@ absl::Status DerivedWorker::MakeRuns(const Job& job) {
   if (!end.ok()) return end.status();
   const auto calendar = ParseGranularity(job.granularity_json);
   if (!calendar) return absl::OkStatus();  // a job whose work was checked has one
+  auto drift = LookForGone(job);
+  if (!drift.ok()) return drift.status();
   std::vector<DerivedRun> made;
   status = world_.store.Write([&](store::Transaction& tx) -> absl::Status {
     made.clear();
     // What came in between is taken too.
     auto all = ChangesFor(tx, job.name, /*with_failed=*/true);
     if (!all.ok()) return all.status();
-    const auto affected = Affected(job.sources, *all, *calendar, *end);
+    const auto affected = Computable(job, Affected(job.sources, *all, *calendar, *end), *drift);
     std::vector<Interval> seals;
     for (const Interval& interval : affected) {
       auto found = world_.seals(tx, job.datasource, interval);
@@ -184,6 +186,38 @@ absl::Status DerivedWorker::MakeRuns(const Job& job) {
   return status;
 }
 
+absl::StatusOr<SourceDrift> DerivedWorker::LookForGone(const Job& job) {
+  auto drift = LookForDrift(world_.store, world_.cluster, job);
+  if (!drift.ok()) return drift;
+  absl::Status status =
+      world_.store.Write([&](store::Transaction& tx) { return ReportGone(tx, job, *drift); });
+  if (!status.ok()) return status;
+  return drift;
+}
+
+absl::StatusOr<bool> DerivedWorker::LookForOthers(const Job& job) {
+  auto drift = LookForGone(job);
+  if (!drift.ok()) return drift.status();
+  bool noted = false;
+  absl::Status status = world_.store.Write([&](store::Transaction& tx) -> absl::Status {
+    noted = false;
+    // What a run that failed has taken waits for a person, or for the next change.
+    auto waiting = ChangesFor(tx, job.name, /*with_failed=*/true);
+    auto open = OpenRuns(tx, job.name);
+    if (!waiting.ok()) return waiting.status();
+    if (!open.ok()) return open.status();
+    if (!waiting->empty() || !open->empty()) return absl::OkStatus();
+    for (const SourceDrift::Part& part : drift->changed) {
+      absl::Status status = NoteChangeFor(tx, job.name, part.source, part.interval);
+      if (!status.ok()) return status;
+      noted = true;
+    }
+    return absl::OkStatus();
+  });
+  if (!status.ok()) return status;
+  return noted;
+}
+
 absl::StatusOr<work::Outcome> DerivedWorker::Step(work::Claim& claim) {
   auto look = LookAt(claim.key);
   if (!look.ok()) return look.status();
@@ -196,7 +230,12 @@ absl::StatusOr<work::Outcome> DerivedWorker::Step(work::Claim& claim) {
   }
   if (step.kind == GatherStep::Kind::kWait) return work::Outcome::NextDue(step.until);
   const bool idle = step.kind == GatherStep::Kind::kNothing && look->open.empty();
-  if (idle) return work::Outcome::Finished();
+  if (idle && look->job.sources.empty()) return work::Outcome::Finished();
+  if (idle && !look->gathered.sources_at_work) {
+    auto noted = LookForOthers(look->job);
+    if (!noted.ok()) return noted.status();
+    if (!*noted) return work::Outcome::NextDue(look->gathered.now + kDriftLook);
+  }
   return work::Outcome::NextDue(look->gathered.now + kDerivedLook);
 }
 

@@ -6,7 +6,8 @@
 // that part runs as a correction, which goes beside what was given out), under a request id
 // that is the run's own, so that a step that is done twice submits once. Nothing is held
 // across datasources: whether a source changed under a run is found by the segment ids that
-// its attempts compare.
+// its attempts compare; whether it changed later by others' doing, by the same ids, every few
+// minutes. What comes from rows that are gone is not computed anew: it would be wrong.
 //
 // Threads: Step from any thread; one job's steps one at a time (lib/work).
 #pragma once
@@ -18,6 +19,7 @@
 #include "lib/audit/caller.h"
 #include "lib/backfill/backfills.h"
 #include "lib/backfill/derived_rows.h"
+#include "lib/backfill/source_drift.h"
 #include "lib/druid/cluster.h"
 #include "lib/store/store.h"
 #include "lib/work/loop.h"
@@ -58,6 +60,10 @@ class DerivedWorker {
   absl::StatusOr<Instant> EndOfTotals(const Job& job,
                                       const std::vector<SourceChange>& changes) const;
   absl::Status MakeRuns(const Job& job);
+  // What changed past every proof is noted; true where something is there to be run.
+  absl::StatusOr<bool> LookForOthers(const Job& job);
+  // The same look, for what is gone: nothing is computed from what is left of it.
+  absl::StatusOr<SourceDrift> LookForGone(const Job& job);
 
   const World world_;
   const absl::Duration gather_;

@@ -22,8 +22,10 @@ namespace interlock::backfill {
 inline constexpr absl::Duration kLongestWaitForSources = absl::Hours(1);
 // Between two looks at what is waited for.
 inline constexpr absl::Duration kDerivedLook = absl::Seconds(2);
+// Between two looks whether sources changed past every proof (source_drift.h).
+inline constexpr absl::Duration kDriftLook = absl::Minutes(5);
 
-// A partition of a source that was proven, accepted or rolled back.
+// A partition of a source that was proven, accepted or rolled back, or changed otherwise.
 struct SourceChange {
   std::string source;  // a source's datasource, or where its corrections are
   Interval interval;

@@ -7,6 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "lib/audit/audit.h"
 #include "lib/audit/json_object.h"
 #include "lib/backfill/handover_rows.h"
@@ -47,31 +48,46 @@ absl::StatusOr<Instant> TailStart(store::Transaction& tx, const std::string& dat
   return start;
 }
 
-absl::StatusOr<std::string> SupervisorOf(store::Transaction& tx, const std::string& datasource) {
-  auto streams = guard::StreamsOf(tx, datasource);
-  if (!streams.ok()) return streams.status();
-  for (const guard::Stream& stream : *streams) {
-    if (stream.in_druid) return stream.supervisor_id;
+// Of the supervisors that Druid has, those whose tails reach before `end`: the others write
+// nothing of what is recomputed. One that the guard has not seen yet may write anywhere.
+absl::StatusOr<std::vector<Supervised>> Choose(store::Transaction& tx, const Handover& handover,
+                                               const std::set<std::string>& in_druid, Instant end) {
+  std::vector<Supervised> chosen;
+  for (const std::string& id : in_druid) {
+    auto stream = guard::FindStream(tx, handover.datasource, id);
+    if (!stream.ok()) return stream.status();
+    const bool known = stream->has_value() && (*stream)->tail.any;
+    if (known && end <= (*stream)->tail.bound.StartAt(tx.now())) continue;
+    Supervised one;
+    one.id = id;
+    chosen.push_back(std::move(one));
   }
-  return std::string();
+  return chosen;
 }
 
-std::string MessageOf(const std::string& reason, const Handover& handover) {
+bool Calls(HandoverAct act) { return act == HandoverAct::kSuspend || act == HandoverAct::kResume; }
+
+std::string Named(const std::vector<std::string>& whom) {
+  return absl::StrCat(whom.size() == 1 ? "supervisor " : "supervisors ", absl::StrJoin(whom, ", "));
+}
+
+std::string MessageOf(const HandoverStep& step, const Handover& handover) {
+  const std::string& reason = step.reason;
   if (reason == "PAUSE_OVER") {
     return absl::StrCat("the longest pause of ", absl::FormatDuration(handover.max_pause),
-                        " is over: stream ", handover.supervisor_id,
+                        " is over: what writes ", handover.datasource,
                         " resumes; what is left waits until its tail has passed, or for `backfills "
                         "pause` and `resume`, which begin another handover");
   }
   if (reason == "RESUMED_BY_OTHERS") {
-    return absl::StrCat("somebody else resumed supervisor ", handover.supervisor_id,
+    return absl::StrCat("somebody else resumed ", Named(step.whom),
                         " in the middle of the handover: what is left waits");
   }
   if (reason == "SUPERVISOR_GONE") {
-    return absl::StrCat("supervisor ", handover.supervisor_id, " was terminated meanwhile");
+    return absl::StrCat(Named(step.whom), " was terminated meanwhile");
   }
   if (reason == "HANDOVER_BUSY") {
-    return absl::StrCat("another backfill's handover has supervisor ", handover.supervisor_id);
+    return absl::StrCat("another backfill's handover has ", Named(step.whom));
   }
   if (reason == "HELD") return "somebody else holds the time that the stream would be paused for";
   if (reason == "NO_SUPERVISOR") return "Druid has no supervisor of this datasource";
@@ -101,16 +117,20 @@ absl::Status PutBack(store::Transaction& tx, const Backfill& backfill, const Han
   return absl::OkStatus();
 }
 
-// On the stream itself, so that whoever looks at it knows who has it suspended.
-absl::Status MarkStream(store::Transaction& tx, const Handover& handover, bool ours) {
-  auto stream = guard::FindStream(tx, handover.datasource, handover.supervisor_id);
-  if (!stream.ok()) return stream.status();
-  if (!stream->has_value()) return absl::OkStatus();
-  guard::Stream& marked = **stream;
-  marked.suspended_for = ours ? handover.backfill_id : "";
-  // What was just read back: else the next look would take our own call for another's.
-  if (!ours && marked.health) marked.health->suspended = handover.was_suspended;
-  return guard::PutStream(tx, marked);
+// On the streams themselves, so that whoever looks at one knows who has it suspended.
+absl::Status MarkStreams(store::Transaction& tx, const Handover& handover, bool ours) {
+  for (const Supervised& one : handover.supervisors) {
+    auto stream = guard::FindStream(tx, handover.datasource, one.id);
+    if (!stream.ok()) return stream.status();
+    if (!stream->has_value()) continue;
+    guard::Stream& marked = **stream;
+    marked.suspended_for = ours ? handover.backfill_id : "";
+    // What was just read back: else the next look would take our own call for another's.
+    if (!ours && marked.health) marked.health->suspended = one.was_suspended;
+    absl::Status status = guard::PutStream(tx, marked);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
 }
 
 absl::Status RecordMove(store::Transaction& tx, HandoverState before, const Handover& after) {
@@ -135,12 +155,9 @@ absl::Status BeginHandover(store::Transaction& tx, const Backfill& backfill) {
   auto there = ReadHandover(tx, backfill.id);
   if (!there.ok()) return there.status();
   if (*there && (*there)->state != HandoverState::kOver) return absl::OkStatus();
-  auto supervisor = SupervisorOf(tx, backfill.datasource);
-  if (!supervisor.ok()) return supervisor.status();
   Handover handover;
   handover.backfill_id = backfill.id;
   handover.datasource = backfill.datasource;
-  handover.supervisor_id = *supervisor;
   handover.max_pause = terms->max_pause;
   handover.ends_at_committed_offsets = terms->ends_at_committed_offsets;
   absl::Status status = PutHandover(tx, handover);
@@ -148,9 +165,8 @@ absl::Status BeginHandover(store::Transaction& tx, const Backfill& backfill) {
 }
 
 // A call that was not answered may arrive as long as whoever carries it tries.
-bool HandoverWorker::Settled(const Handover& handover, Instant now) const {
-  return !handover.unsettled || !handover.asked ||
-         now >= *handover.asked + 2 * options_.call_deadline;
+bool HandoverWorker::Settled(const Supervised& one, Instant now) const {
+  return !one.unsettled || !one.asked || now >= *one.asked + 2 * options_.call_deadline;
 }
 
 absl::StatusOr<HandoverWorker::Standing> HandoverWorker::ReadStanding(store::Transaction& tx,
@@ -165,10 +181,8 @@ absl::StatusOr<HandoverWorker::Standing> HandoverWorker::ReadStanding(store::Tra
   standing.backfill = *std::move(backfill);
   auto start = TailStart(tx, standing.backfill.datasource);
   auto units = ReadUnits(tx, id, kOpenStates, Instant::kMax, false, kAllUnits);
-  auto other = WhoHasSupervisor(tx, standing.handover.supervisor_id);
   if (!start.ok()) return start.status();
   if (!units.ok()) return units.status();
-  if (!other.ok()) return other.status();
   HandoverSight& sight = standing.sight;
   std::set<std::string> own;  // reservations
   for (const StoredUnit& unit : *units) {
@@ -184,9 +198,7 @@ absl::StatusOr<HandoverWorker::Standing> HandoverWorker::ReadStanding(store::Tra
     own.insert(unit.reservation_id);
   }
   standing.inside = Condense(std::move(standing.inside));
-  sight.another_has_it = !other->empty() && *other != id;
   sight.wanted = !standing.backfill.cancel && !standing.backfill.pause;
-  sight.call_settled = Settled(standing.handover, tx.now());
   if (standing.handover.state != HandoverState::kBefore || standing.inside.empty()) {
     return standing;
   }
@@ -208,29 +220,60 @@ bool HandoverWorker::LocksAreGone(const Standing& standing) {
   return std::none_of(locks.value().begin(), locks.value().end(), LockBlocks);
 }
 
-void HandoverWorker::LookAtDruid(const Standing& standing, HandoverSight* sight,
-                                 std::map<std::string, std::string>* offsets) {
+void HandoverWorker::LookAtDruid(const Standing& standing, DruidSight* druid) {
   const Handover& handover = standing.handover;
   guard::StreamLook look(world_.cluster);
   const auto seen = look.Look(world_.store.Now());
   if (!seen.done()) return;
-  sight->known = true;
-  sight->tasks_gone = true;
+  druid->known = true;
+  druid->tasks_gone = true;
   for (const auto& [key, one] : seen.value().streams) {
     if (key.first != handover.datasource) continue;
-    sight->tasks_gone = sight->tasks_gone && one.tasks.empty();
+    // One whose tail does not reach in goes on; tasks that have no supervisor do not count as its.
+    const bool others = one.supervisor && handover.Find(key.second) == nullptr;
+    if (!others) druid->tasks_gone = druid->tasks_gone && one.tasks.empty();
+    if (!one.supervisor) continue;
+    SupervisorSight& sight = druid->supervisors[key.second];
+    sight.there = true;
+    sight.suspended = one.supervisor->suspended;
+    sight.task_seen = !one.tasks.empty();
     for (const druid::StreamTask& task : one.tasks) {
-      if (handover.state != HandoverState::kResuming) break;
-      offsets->insert(task.start_offsets.begin(), task.start_offsets.end());
+      druid->offsets[key.second].insert(task.start_offsets.begin(), task.start_offsets.end());
     }
-    if (key.second != handover.supervisor_id || !one.supervisor) continue;
-    sight->supervisor_there = true;
-    sight->supervisor_suspended = one.supervisor->suspended;
   }
-  sight->task_seen = !sight->tasks_gone;
-  if (handover.state == HandoverState::kDraining && sight->tasks_gone) {
-    sight->tasks_gone = LocksAreGone(standing);
+  if (handover.state == HandoverState::kDraining && druid->tasks_gone) {
+    druid->tasks_gone = LocksAreGone(standing);
   }
+}
+
+// What Druid showed, beside what the store knows of the same supervisors.
+absl::Status HandoverWorker::Join(store::Transaction& tx, const DruidSight& druid,
+                                  Standing* standing) {
+  Handover& handover = standing->handover;
+  if (handover.state == HandoverState::kBefore && druid.known && !standing->inside.empty()) {
+    std::set<std::string> there;
+    for (const auto& [id, sight] : druid.supervisors) there.insert(id);
+    auto chosen = Choose(tx, handover, there, standing->inside.back().end());
+    if (!chosen.ok()) return chosen.status();
+    handover.supervisors = *std::move(chosen);
+  }
+  standing->sight.known = druid.known;
+  standing->sight.tasks_gone = druid.tasks_gone;
+  for (Supervised& one : handover.supervisors) {
+    SupervisorSight& sight = standing->sight.supervisors[one.id];
+    const auto seen = druid.supervisors.find(one.id);
+    if (seen != druid.supervisors.end()) sight = seen->second;
+    auto other = WhoHasSupervisor(tx, one.id);
+    if (!other.ok()) return other.status();
+    sight.another_has_it = !other->empty() && *other != handover.backfill_id;
+    sight.call_settled = Settled(one, tx.now());
+    const auto offsets = druid.offsets.find(one.id);
+    const bool back = handover.state == HandoverState::kResuming && offsets != druid.offsets.end();
+    if (back) one.offsets = offsets->second;
+    one.seen_suspended = one.seen_suspended || (handover.state == HandoverState::kDraining &&
+                                                druid.known && sight.suspended);
+  }
+  return absl::OkStatus();
 }
 
 absl::Status HandoverWorker::LookForLateRows() {
@@ -242,16 +285,18 @@ absl::Status HandoverWorker::Enter(store::Transaction& tx, const Standing& stand
                                    Handover* after) {
   switch (after->state) {
     case HandoverState::kDraining:
-      after->was_suspended = standing.sight.supervisor_suspended;
+      for (Supervised& one : after->supervisors) {
+        one.was_suspended = standing.sight.supervisors.at(one.id).suspended;
+      }
       after->suspended = tx.now();
       after->resume_by = tx.now() + after->max_pause;
-      return MarkStream(tx, *after, true);
+      return MarkStreams(tx, *after, true);
     case HandoverState::kResuming:
       return PutBack(tx, standing.backfill, *after);
     case HandoverState::kOver:
       if (!after->suspended) return absl::OkStatus();
       after->resumed = tx.now();
-      return MarkStream(tx, *after, false);
+      return MarkStreams(tx, *after, false);
     case HandoverState::kBefore:
     case HandoverState::kSuspended:
       break;
@@ -266,13 +311,13 @@ absl::Status HandoverWorker::Store(store::Transaction& tx, const Standing& stand
   const bool told = after.reason != step.reason;
   after.state = step.state;
   after.reason = step.reason;
-  after.message = MessageOf(step.reason, after);
-  after.seen_suspended =
-      after.seen_suspended || (standing.handover.state == HandoverState::kDraining &&
-                               standing.sight.known && standing.sight.supervisor_suspended);
-  if (step.act == HandoverAct::kSuspend || step.act == HandoverAct::kResume) {
-    after.asked = tx.now();
-    after.unsettled = true;
+  if (told) after.message = MessageOf(step, after);
+  if (Calls(step.act)) {
+    for (const std::string& id : step.whom) {
+      Supervised* one = after.Find(id);
+      one->asked = tx.now();
+      one->unsettled = true;
+    }
   }
   absl::Status status = moved ? Enter(tx, standing, &after) : absl::OkStatus();
   if (status.ok()) status = PutHandover(tx, after);
@@ -281,24 +326,42 @@ absl::Status HandoverWorker::Store(store::Transaction& tx, const Standing& stand
   return status.ok() ? work::Schedule(tx, kWorkKind, after.backfill_id, tx.now()) : status;
 }
 
-absl::Status HandoverWorker::Act(const Handover& handover, HandoverAct act,
-                                 const work::Claim& claim) {
-  if (act != HandoverAct::kSuspend && act != HandoverAct::kResume) return absl::OkStatus();
+absl::Status HandoverWorker::Act(const Handover& before, const HandoverStep& step,
+                                 work::Claim& claim) {
+  if (!Calls(step.act)) return absl::OkStatus();
+  for (const std::string& id : step.whom) {
+    absl::Status status = Outlast(claim);
+    if (status.ok()) status = CallOne(before, id, step.act, claim);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+// No other worker acts before the call has ended.
+absl::Status HandoverWorker::Outlast(work::Claim& claim) {
+  if (claim.Remaining(world_.clock) > options_.call_deadline) return absl::OkStatus();
+  return work::Extend(world_.store, world_.clock, claim, 3 * options_.call_deadline);
+}
+
+absl::Status HandoverWorker::CallOne(const Handover& before, const std::string& id, HandoverAct act,
+                                     const work::Claim& claim) {
   if (claim.Remaining(world_.clock) <= options_.call_deadline) return absl::OkStatus();
   const bool suspends = act == HandoverAct::kSuspend;
-  const auto answer = suspends ? world_.cluster.SuspendSupervisor(handover.supervisor_id)
-                               : world_.cluster.ResumeSupervisor(handover.supervisor_id);
+  const auto answer = suspends ? world_.cluster.SuspendSupervisor(id)  //
+                               : world_.cluster.ResumeSupervisor(id);
   if (answer.unknown()) return absl::OkStatus();  // it may arrive yet
   // Said by a supervisor that no call of ours can have reached: a person was faster.
-  const bool by_others = suspends && !handover.asked && answer.refused() &&
+  const Supervised* was = before.Find(id);
+  const bool by_others = suspends && was != nullptr && !was->asked && answer.refused() &&
                          absl::StrContains(answer.text(), "already suspended");
   return world_.store.Write([&](store::Transaction& tx) -> absl::Status {
     absl::Status held = work::CheckClaim(tx, claim);
-    auto now = ReadHandover(tx, handover.backfill_id);
+    auto now = ReadHandover(tx, before.backfill_id);
     if (!held.ok() || !now.ok()) return held.ok() ? now.status() : held;
-    if (!*now) return absl::OkStatus();
-    (*now)->unsettled = false;
-    (*now)->was_suspended = (*now)->was_suspended || by_others;
+    Supervised* one = *now ? (*now)->Find(id) : nullptr;
+    if (one == nullptr) return absl::OkStatus();
+    one->unsettled = false;
+    one->was_suspended = one->was_suspended || by_others;
     return PutHandover(tx, **now);
   });
 }
@@ -314,32 +377,23 @@ absl::StatusOr<work::Outcome> HandoverWorker::Step(work::Claim& claim) {
   if (standing.handover.state == HandoverState::kOver) return work::Outcome::Finished();
   const bool idle =
       standing.handover.state == HandoverState::kBefore && standing.sight.outside_open;
-  HandoverSight druid;
-  std::map<std::string, std::string> offsets;
-  if (!idle) LookAtDruid(standing, &druid, &offsets);
-  if (HasStream(standing.handover) && !standing.sight.inside_open) {
+  DruidSight druid;
+  if (!idle) LookAtDruid(standing, &druid);
+  if (HasStreams(standing.handover) && !standing.sight.inside_open) {
     if (status = LookForLateRows(); !status.ok()) return status;
   }
-  if (claim.Remaining(world_.clock) <= options_.call_deadline) {
-    status = work::Extend(world_.store, world_.clock, claim, 3 * options_.call_deadline);
-    if (!status.ok()) return status;
-  }
+  if (status = Outlast(claim); !status.ok()) return status;
   HandoverStep step;
   status = world_.store.Write([&](store::Transaction& tx) -> absl::Status {
     absl::Status held = work::CheckClaim(tx, claim);
     auto read = ReadStanding(tx, claim.key);
     if (!held.ok() || !read.ok()) return held.ok() ? read.status() : held;
     standing = *std::move(read);
-    standing.sight.known = druid.known;
-    standing.sight.supervisor_there = druid.supervisor_there;
-    standing.sight.supervisor_suspended = druid.supervisor_suspended;
-    standing.sight.tasks_gone = druid.tasks_gone;
-    standing.sight.task_seen = druid.task_seen;
-    if (!offsets.empty()) standing.handover.offsets = offsets;
+    if (held = Join(tx, druid, &standing); !held.ok()) return held;
     step = NextHandover(standing.handover, standing.sight, tx.now());
     return Store(tx, standing, step);
   });
-  if (status.ok()) status = Act(standing.handover, step.act, claim);
+  if (status.ok()) status = Act(standing.handover, step, claim);
   if (!status.ok()) return status;
   if (step.state != standing.handover.state && callbacks_.wake) callbacks_.wake();
   if (step.state == HandoverState::kOver && standing.handover.suspended && callbacks_.on_resumed) {

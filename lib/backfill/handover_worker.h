@@ -1,5 +1,5 @@
-// Does the due steps of handovers: looks, calls the machine, stores, and makes the one call
-// that was decided.
+// Does the due steps of handovers: looks, calls the machine, stores, and makes the calls
+// that were decided.
 //
 // What is stored says what may have been sent: the intent of each call is stored before it,
 // and a crash between the two is made good by the next look, which reads the supervisor
@@ -57,16 +57,27 @@ class HandoverWorker {
     std::vector<Interval> inside;  // of open units in the tail
   };
   absl::StatusOr<Standing> ReadStanding(store::Transaction& tx, const std::string& id);
-  // Fills in what Druid shows; where the stream's next task starts, by partition.
-  void LookAtDruid(const Standing& standing, HandoverSight* sight,
-                   std::map<std::string, std::string>* offsets);
+  // All supervisors of the datasource, chosen or not.
+  struct DruidSight {
+    bool known = false;
+    bool tasks_gone = false;
+    std::map<std::string, SupervisorSight> supervisors;
+    // Where their tasks started, by partition.
+    std::map<std::string, std::map<std::string, std::string>> offsets;
+  };
+  void LookAtDruid(const Standing& standing, DruidSight* druid);
+  absl::Status Join(store::Transaction& tx, const DruidSight& druid, Standing* standing);
   bool LocksAreGone(const Standing& standing);
-  // Whether rows came to what was proven while the stream was suspended.
+  // Whether rows came to what was proven while the streams were suspended.
   absl::Status LookForLateRows();
   absl::Status Enter(store::Transaction& tx, const Standing& standing, Handover* after);
   absl::Status Store(store::Transaction& tx, const Standing& standing, const HandoverStep& step);
-  absl::Status Act(const Handover& handover, HandoverAct act, const work::Claim& claim);
-  bool Settled(const Handover& handover, Instant now) const;
+  // `before`: as it was before the step was stored.
+  absl::Status Act(const Handover& before, const HandoverStep& step, work::Claim& claim);
+  absl::Status CallOne(const Handover& before, const std::string& id, HandoverAct act,
+                       const work::Claim& claim);
+  absl::Status Outlast(work::Claim& claim);
+  bool Settled(const Supervised& one, Instant now) const;
 
   const Runner::World world_;
   const Options options_;

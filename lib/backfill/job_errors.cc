@@ -60,7 +60,7 @@ absl::Status SourceCycle(absl::string_view job, absl::string_view way) {
 
 absl::Status DerivedDruidUnavailable(absl::string_view why) {
   return WithReason(absl::UnavailableError(absl::StrCat(
-                        "how far the running total goes can't be read from Druid: ", why)),
+                        "what a derived table comes from can't be read from Druid: ", why)),
                     "DRUID_UNAVAILABLE");
 }
 

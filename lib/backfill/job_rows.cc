@@ -90,7 +90,8 @@ absl::Status InsertJob(store::Transaction& tx, Job& job) {
              job.gather ? store::Value(absl::ToInt64Milliseconds(*job.gather)) : store::Value(),
              job.corrections_datasource})
           .status();
-  return status.ok() ? PutDependencies(tx, job) : status;
+  if (status.ok()) status = PutDependencies(tx, job);
+  return status.ok() ? BeginLooking(tx, job) : status;
 }
 
 absl::StatusOr<std::vector<Job>> ReadJobs(store::Transaction& tx, const std::string& datasource,

@@ -75,10 +75,25 @@ class TailLook {
       auto sight = AtOne(stream, there != seen.streams.end() ? there->second : nobody, now);
       if (!sight.ok() || !sight->reason.empty()) return sight;
     }
+    // One that was posted since the guard's last look.
+    for (const auto& [key, own] : seen.streams) {
+      if (key.first != backfill_.datasource || IsKnown(key.second)) continue;
+      guard::Stream stream;
+      stream.datasource = key.first;
+      stream.name = stream.supervisor_id = key.second;
+      auto sight = AtOne(stream, own, now);
+      if (!sight.ok() || !sight->reason.empty()) return sight;
+    }
     return TailSight();
   }
 
  private:
+  bool IsKnown(const std::string& supervisor_id) const {
+    return std::any_of(
+        known_.streams.begin(), known_.streams.end(),
+        [&](const guard::Stream& stream) { return stream.supervisor_id == supervisor_id; });
+  }
+
   absl::StatusOr<TailSight> AtOne(const guard::Stream& stream, const guard::Seen& own,
                                   Instant now) {
     guard::Tail tail;
@@ -112,7 +127,7 @@ class TailLook {
     }
     // The datasource's own setting speaks for the supervisor's stream.
     if (stream.name == guard::kDefaultStream) return true;
-    return stream.supervisor_id == known_.handover->supervisor_id && own.supervisor &&
+    return known_.handover->Find(stream.supervisor_id) != nullptr && own.supervisor &&
            own.supervisor->suspended && own.tasks.empty();
   }
 
@@ -143,10 +158,13 @@ absl::StatusOr<TailSight> CheckHandover(store::Transaction& tx, const Backfill& 
   auto handover = ReadHandover(tx, backfill.id);
   if (!handover.ok()) return handover.status();
   if (!*handover || MayRunInTail(**handover, tx.now(), options.call_deadline)) return TailSight();
-  auto stream = guard::FindStream(tx, backfill.datasource, (*handover)->supervisor_id);
-  if (!stream.ok()) return stream.status();
-  if (!*stream || !(*stream)->tail.any) return TailSight();
-  if (unit.hull().end() <= (*stream)->tail.bound.StartAt(tx.now())) return TailSight();
+  auto streams = guard::StreamsOf(tx, backfill.datasource);
+  if (!streams.ok()) return streams.status();
+  const bool reached = std::any_of(streams->begin(), streams->end(), [&](const auto& stream) {
+    return stream.in_druid && stream.tail.any &&
+           unit.hull().end() > stream.tail.bound.StartAt(tx.now());
+  });
+  if (!reached) return TailSight();
   return TailSight{true, (*handover)->reason.empty() ? "TAIL" : (*handover)->reason,
                    (*handover)->message.empty() ? "the handover does not have the stream now"
                                                 : (*handover)->message};

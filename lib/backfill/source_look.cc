@@ -1,44 +1,15 @@
 // What a derived table is computed from: read before its task is posted, and again when its
 // effect is proven. Nothing is held in a source meanwhile; a source that has changed makes
 // the attempt count as not applied, whatever it wrote.
-#include <openssl/sha.h>
-
 #include <algorithm>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "lib/backfill/derived_rows.h"
 #include "lib/backfill/pass.h"
+#include "lib/backfill/source_reads.h"
 #include "lib/time/interval_set.h"
 
 namespace interlock::backfill {
-namespace {
-
-std::string DigestOf(const std::vector<std::string>& ids) {
-  std::string all;
-  for (const std::string& id : ids) absl::StrAppend(&all, id, "\n");
-  unsigned char digest[SHA256_DIGEST_LENGTH];
-  SHA256(reinterpret_cast<const unsigned char*>(all.data()), all.size(), digest);
-  return absl::BytesToHexString(
-      absl::string_view(reinterpret_cast<const char*>(digest), sizeof(digest)));
-}
-
-// One part of what is read: of one datasource.
-struct Part {
-  std::string datasource;
-  std::vector<Interval> intervals;
-};
-
-std::vector<Part> PartsOf(const SourceRead& read) {
-  std::vector<Part> parts;
-  std::vector<Interval> live = Subtract({read.interval}, read.corrected);
-  if (!live.empty()) parts.push_back({read.datasource, std::move(live)});
-  if (!read.corrected.empty()) parts.push_back({read.corrections_datasource, read.corrected});
-  return parts;
-}
-
-}  // namespace
-
 absl::StatusOr<std::vector<Interval>> Pass::CorrectedIn(const Source& source,
                                                         const Interval& read) {
   std::vector<Interval> corrected;
@@ -55,7 +26,7 @@ absl::StatusOr<std::vector<Interval>> Pass::CorrectedIn(const Source& source,
 // What queries see there, by segment id.
 Pass::Sight Pass::LookAtSource(SourceRead* read) {
   std::vector<std::string> ids;
-  for (const Part& part : PartsOf(*read)) {
+  for (const ReadPart& part : PartsOf(*read)) {
     auto used = world_.cluster.ListUsedSegments(part.datasource, part.intervals);
     if (!used.done()) return Away(used);
     const auto timeline = druid::Timeline::Of(std::move(used.value()));
@@ -65,7 +36,7 @@ Pass::Sight Pass::LookAtSource(SourceRead* read) {
   }
   std::sort(ids.begin(), ids.end());
   read->segments = static_cast<int64_t>(ids.size());
-  read->digest = DigestOf(ids);
+  read->digest = DigestOfIds(ids);
   if (ids.size() > kMaxKeptIds) ids.resize(kMaxKeptIds);
   read->ids = std::move(ids);
   return {Seen::kClear, "", "", {}};
@@ -123,14 +94,14 @@ absl::StatusOr<Pass::Sight> Pass::CompareSources(const Attempt& attempt) {
 }
 
 Pass::Sight Pass::SumSource(const StoredUnit& unit, BeforeLook* look) {
-  std::vector<Part> parts = {{backfill_.druid_source, unit.unit.intervals}};
+  std::vector<ReadPart> parts = {{backfill_.druid_source, unit.unit.intervals}};
   for (const SourceRead& one : look->reads) {
     if (one.datasource == backfill_.druid_source) parts = PartsOf(one);
   }
   std::vector<std::string> fields;
   for (const auto& [source, target] : backfill_.terms.sums) fields.push_back(source);
   look->source_sums.assign(fields.size(), 0);
-  for (const Part& part : parts) {
+  for (const ReadPart& part : parts) {
     // What is not loaded would be missing from the sums, and not from what the task reads.
     const auto load =
         world_.cluster.GetLoadStatus(part.datasource, Hull(part.intervals), /*refresh=*/true);

@@ -105,9 +105,9 @@ absl::StatusOr<TailLeave> TailLeaveNow(store::Transaction& tx, const std::string
   if (!leave.ok() || terms->policy != TailPolicy::kHandover) return leave;
   auto handover = ReadHandover(tx, backfill_id);
   if (!handover.ok()) return handover.status();
-  if (!*handover || !HasStream(**handover)) return leave;
-  // The datasource's own setting speaks for the supervisor's stream.
-  leave->streams.push_back((*handover)->supervisor_id);
+  if (!*handover || !HasStreams(**handover)) return leave;
+  for (const Supervised& one : (*handover)->supervisors) leave->streams.push_back(one.id);
+  // The datasource's own setting speaks for its supervisors' streams.
   leave->streams.push_back(guard::kDefaultStream);
   return leave;
 }

@@ -46,17 +46,6 @@ absl::Status ReachesIntoTail(const TailsAsked& asked, const lease::Tail& tail,
       {{"stream", tail.stream}, {"boundary", boundary}, {"largest_interval", would_do}});
 }
 
-absl::Status SeveralSupervisors(const std::string& datasource,
-                                const std::vector<std::string>& ids) {
-  std::string named;
-  for (const std::string& id : ids) absl::StrAppend(&named, named.empty() ? "" : ", ", id);
-  return WithReason(absl::FailedPreconditionError(absl::StrCat(
-                        "supervisors ", named, " write ", datasource,
-                        ", and a handover suspends one; suspend the others yourself, or wait "
-                        "until their tails have passed (--wait-tail)")),
-                    "SEVERAL_SUPERVISORS", {{"supervisors", named}});
-}
-
 class Taker {
  public:
   Taker(store::Transaction& tx, const TailsAsked& asked) : tx_(tx), asked_(asked) {}
@@ -74,7 +63,6 @@ class Taker {
       if (absl::Status status = Against(tail); !status.ok()) return status;
     }
     taken_.later = Subtract(asked_.intervals, taken_.now);
-    if (absl::Status status = CheckSupervisors(); !status.ok()) return status;
     Tell();
     return std::move(taken_);
   }
@@ -107,21 +95,6 @@ class Taker {
       return stream.in_druid &&
              (stream.name == tail.stream || tail.stream == guard::kDefaultStream);
     });
-  }
-
-  absl::Status CheckSupervisors() const {
-    if (asked_.terms.policy != TailPolicy::kHandover || taken_.later.empty()) {
-      return absl::OkStatus();
-    }
-    std::vector<std::string> ids;
-    for (const guard::Stream& stream : streams_) {
-      if (!stream.in_druid || !stream.tail.any) continue;
-      if (guard::ReachInto(taken_.later, stream.tail.bound.StartAt(tx_.now()), asked_.granularity)
-              .any()) {
-        ids.push_back(stream.supervisor_id);
-      }
-    }
-    return ids.size() > 1 ? SeveralSupervisors(asked_.datasource, ids) : absl::OkStatus();
   }
 
   void Tell() {

@@ -32,8 +32,7 @@ struct Takeable {
 };
 
 // FAILED_PRECONDITION, with the boundary to the millisecond and the largest interval that
-// would do: TAIL; UNBOUNDED_TAIL, with the command that declares one; SEVERAL_SUPERVISORS,
-// of a handover that would have to suspend more than one.
+// would do: TAIL; UNBOUNDED_TAIL, with the command that declares one.
 absl::StatusOr<Takeable> TakeableNow(store::Transaction& tx, const TailsAsked& asked);
 
 }  // namespace interlock::backfill

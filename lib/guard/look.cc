@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
 namespace interlock::guard {
@@ -21,9 +20,10 @@ absl::Duration Behind(Instant ours, std::optional<Instant> druids) {
   return behind > kDateStep ? behind : absl::ZeroDuration();
 }
 
-// Groups are named index_TYPE_ID, by the datasource up to 33 and the supervisor since.
-bool GroupNames(const StreamTask& task, const std::string& id) {
-  return absl::EndsWith(task.group_id, absl::StrCat("_", id));
+// Groups are named index_TYPE_ID, by the datasource up to 33 and the supervisor since: the
+// whole name, as one supervisor's id may end with another's.
+bool GroupNames(const StreamTask& task, const Supervisor& supervisor) {
+  return task.group_id == absl::StrCat("index_", supervisor.type, "_", supervisor.id);
 }
 
 // The supervisor a task is counted to; nullptr where its datasource has none.
@@ -31,7 +31,7 @@ const Supervisor* OwnerOf(const StreamTask& task, const std::vector<Supervisor>&
   const Supervisor* owner = nullptr;
   for (const Supervisor& supervisor : supervisors) {
     if (!supervisor.streams() || supervisor.datasource != task.datasource) continue;
-    if (owner == nullptr || GroupNames(task, supervisor.id)) owner = &supervisor;
+    if (owner == nullptr || GroupNames(task, supervisor)) owner = &supervisor;
   }
   return owner;
 }

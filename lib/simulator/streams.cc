@@ -89,7 +89,9 @@ absl::StatusOr<std::string> Streams::Post(const JsonValue& spec) {
         "KafkaSupervisorSpec`, problem: dataSchema");
   }
   if (absl::Status status = ReadBounds(spec, supervisor); !status.ok()) return status;
-  supervisor.id = supervisor.datasource;  // an id of the spec's own is ignored
+  supervisor.id = supervisor.datasource;
+  const std::string own_id = FindString(spec, "id");
+  if (world_.options.supervisor_ids && !own_id.empty()) supervisor.id = own_id;
   supervisor.schema_json = ToText(*schema);
   supervisor.spec_json = WithoutUnknown(spec);
   supervisor.suspended = FindBool(spec, "suspended", false);

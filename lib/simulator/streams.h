@@ -51,7 +51,8 @@ class Streams {
  public:
   explicit Streams(World& world) : world_(world) {}
 
-  // The id. A second one for the datasource replaces the first, and adopts its task.
+  // The id. A second one of the same id, which is the datasource's name up to 33, replaces
+  // the first, and adopts its task.
   // INVALID_ARGUMENT with the text of `{"error":…}`.
   absl::StatusOr<std::string> Post(const JsonValue& spec);
   // Null where there is none (any more).

@@ -34,6 +34,9 @@ struct WorldOptions {
   // The coordinator's duty that marks hidden segments unused, this long after they are
   // hidden; nullopt: off, as in a Druid's first quarter of an hour.
   std::optional<Moment> mark_overshadowed_after;
+  // A supervisor's id is its spec's, and a datasource may have several: 34 and later, by
+  // their documentation (not measured). Else it is the datasource, as measured on 33.
+  bool supervisor_ids = false;
   std::string deep_storage;  // a folder; "": no files
 };
 

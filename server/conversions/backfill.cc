@@ -157,14 +157,25 @@ void SetTails(const backfill::Backfills::Detail& detail, v1::Backfill* proto) {
   if (!detail.handover) return;
   const backfill::Handover& own = *detail.handover;
   auto* handover = proto->mutable_handover();
-  handover->set_supervisor_id(own.supervisor_id);
   handover->set_state(
       ByName<v1::Handover::State>(backfill::NameOf(own.state), v1::Handover::State_Parse));
-  handover->set_was_suspended(own.was_suspended);
   if (own.suspended) ToProto(*own.suspended, handover->mutable_suspend_time());
   if (own.resume_by) ToProto(*own.resume_by, handover->mutable_resume_by_time());
   if (own.resumed) ToProto(*own.resumed, handover->mutable_resume_time());
-  handover->mutable_committed_offsets()->insert(own.offsets.begin(), own.offsets.end());
+  for (const backfill::Supervised& one : own.supervisors) {
+    auto* supervisor = handover->add_supervisors();
+    supervisor->set_supervisor_id(one.id);
+    supervisor->set_was_suspended(one.was_suspended);
+    supervisor->mutable_committed_offsets()->insert(one.offsets.begin(), one.offsets.end());
+  }
+  if (handover->supervisors_size() > 0) {
+    const auto& first = handover->supervisors(0);
+    handover->set_supervisor_id(first.supervisor_id());
+    handover->set_was_suspended(first.was_suspended());
+    *handover->mutable_committed_offsets() = first.committed_offsets();
+  }
+  handover->set_reason(own.reason);
+  handover->set_message(own.message);
   if (own.reason.empty()) return;
   // Why it has not begun, or ended before all was done.
   auto* notice = proto->add_notices();

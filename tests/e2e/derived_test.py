@@ -8,6 +8,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from harness import EndToEnd, RealDruid, wait_for  # noqa: E402
+from replicas import Replicas  # noqa: E402
 
 MONTH = "2026-07"
 GATHER = "2s"
@@ -274,6 +275,41 @@ class SimulatedDerived(Derived, EndToEnd):
                           "interval": "{start}/{end}"},
                          "amount", {"type": "longSum", "name": "events", "fieldName": "events"})
         self.put("circle", spec, [{"datasource": self.name("totals")}], code=2)
+
+
+class SharedStoreDerived(Replicas, Derived, EndToEnd):
+    """Two servers, one database: whoever does the steps, each set of changes is run once."""
+
+    def cluster(self):
+        simulator = self.run_simulator()
+        return simulator.druid(), simulator
+
+    def run_interlockd(self, druid, **options):
+        _, self.servers = self.share(druid, **options)
+        return self.servers[0]
+
+    def counts(self):
+        return [self.druid.count(self.name("totals"), days(n, n + 1)) for n in (1, 2, 3)]
+
+    def test_each_set_of_changes_is_run_once_whichever_server_is_killed(self):
+        self.begin(3)
+        self.put_orders()
+        self.put_totals("totals")
+        self.run_orders(1, 4)
+        self.assertEqual(self.wait_for_runs("totals", 1), [("DONE", (days(1, 4),))])
+        self.assertEqual(self.counts(), [3, 6, 9])
+        for number, (dying, other) in enumerate([self.servers, self.servers[::-1]], 2):
+            self.server = other
+            self.orders[number].append(1)
+            self.write(number)
+            self.run_orders(number, number + 1)
+            # The change is stored; whoever was to run it may be the one that dies.
+            dying.kill()
+            runs = self.wait_for_runs("totals", number)
+            self.assertEqual(len(runs), number, "once for each set of changes")
+            self.assertEqual(runs[-1], ("DONE", (days(number, 4),)))
+            dying.start()
+        self.assertEqual(self.counts(), [3, 7, 11])
 
 
 if __name__ == "__main__":

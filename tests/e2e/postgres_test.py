@@ -5,8 +5,6 @@ import datetime
 import os
 import pathlib
 import random
-import socket
-import subprocess
 import sys
 import threading
 import time
@@ -14,39 +12,9 @@ import unittest
 
 sys.path[:0] = [str(pathlib.Path(__file__).parent),
                 str(pathlib.Path(__file__).parents[1] / "fault" / "postgres")]
-from harness import EndToEnd, Interlockd, ROOT, hours, wait_for  # noqa: E402
+from harness import EndToEnd, hours, wait_for  # noqa: E402
 from history import Grant, History, Refusal  # noqa: E402
-
-
-class Postgres:
-    """A server of its own, with a standby that confirms each commit."""
-
-    def __init__(self, folder):
-        # It runs as another user where the tests run as root.
-        folder.chmod(0o755)
-        self.folder = folder / "postgres"
-        self.port = _two_free_ports()
-        self.run("start", "--port", self.port, "--synchronous")
-        env = dict(line.split("=", 1) for line in (self.folder / "env").read_text().splitlines())
-        self.dsn = env["POSTGRES_DSN"].strip("'")
-
-    def run(self, command, *flags):
-        subprocess.run([ROOT / "deploy" / "postgres" / "run", command, "--dir", self.folder,
-                        *map(str, flags)], check=True, stdout=subprocess.DEVNULL, timeout=120)
-
-    def stop(self):
-        self.run("stop")
-
-
-def _two_free_ports():
-    for port in random.SystemRandom().sample(range(16000, 20000, 2), 200):
-        try:
-            for one in (port, port + 1):
-                socket.create_server(("127.0.0.1", one)).close()
-            return port
-        except OSError:
-            continue
-    raise AssertionError("no two free ports")
+from replicas import Replicas  # noqa: E402
 
 
 def _seconds(timestamp):
@@ -109,22 +77,7 @@ class Client(threading.Thread):
         self.history.granted(grant)
 
 
-class SharedStore(EndToEnd):
-
-    def replica(self, name, druid, postgres, settings=""):
-        folder = self.folder / name
-        folder.mkdir()
-        (folder / "dsn").write_text(postgres.dsn + "\n")
-        server = Interlockd(folder, druid)
-        server.settings["engine"] = f'postgresql {{ dsn_file: "{folder / "dsn"}" {settings} }}'
-        self._running.append(server)
-        return server.start()
-
-    def shared(self, settings=""):
-        druid = self.run_simulator()
-        postgres = Postgres(self.folder)
-        self._running.insert(0, postgres)
-        return postgres, [self.replica(name, druid, postgres, settings) for name in ("one", "two")]
+class SharedStore(Replicas, EndToEnd):
 
     def test_two_servers_grant_and_neither_grants_what_the_other_has(self):
         postgres, (one, two) = self.shared("require_synchronous: true")

@@ -23,7 +23,7 @@ class Seals:
         self.assertEqual((code, reply.get("state")), (0, "DONE"), error)
         return druid, server, job
 
-    def sealed(self, server, first, last):
+    def sealed(self, server, first, last, *flags):
         snapshot = self.folder / "snapshot.json"
         aggregates = [{"name": "sent", "expression": 'SUM("sent")'},
                       {"name": "events", "expression": 'SUM("events")'}]
@@ -32,7 +32,7 @@ class Seals:
         def take():
             code, reply, self.error = server.ctl(
                 "seal", self.datasource, hours(first, last), "--reason", "sent to the tax office",
-                "--label", "report 7", "--snapshot", snapshot)
+                "--label", "report 7", "--snapshot", snapshot, *flags)
             return code == 0 and reply["seal"]
         # The broker learns of a new datasource's columns a moment after it is served.
         return wait_for("the seal", take, 60)
@@ -86,6 +86,31 @@ class Seals:
         code, reply, error = server.ctl("report", self.datasource)
         self.assertEqual([c["number"] for c in reply["corrections"]], ["1"], error)
         self.assertEqual(len(reply["totals"]), 2)
+
+    def correct(self, server, *words):
+        """Submits beside the seal; when its difference is stored: the totals."""
+        code, reply, error = server.ctl("submit", *words, "--interval", hours(11, 12),
+                                        "--request-id", "late", "--correction", "--wait")
+        self.assertEqual((code, reply.get("state")), (0, "DONE"), error)
+        corrections, totals = wait_for(
+            "the difference", lambda: (lambda r: r if r[0] else None)(self.totals(server)), 60)
+        self.assertEqual(len(corrections), 1)
+        return corrections[0], totals
+
+    def test_corrections_go_where_the_seal_says(self):
+        druid, server, job = self.loaded({10: 5, 11: 7})
+        side = f"{self.datasource}_right"
+        seal = self.sealed(server, 10, 12, "--corrections-datasource", side)
+        self.assertEqual(seal["corrections_datasource"], side)
+        self.events({11: 8})
+        code, plan, error = server.ctl("submit", "--spec", job, "--interval", hours(11, 12),
+                                       "--correction", "--dry-run")
+        self.assertEqual((code, plan["corrections_datasource"]), (0, side), error)
+        correction, totals = self.correct(server, "--spec", job)
+        self.assertEqual(correction["corrections_datasource"], side)
+        self.assertEqual(totals["events"], (7, 8, 1))
+        self.assertEqual(druid.wait_for_count(side, hours(11, 12), 8), 8)
+        self.assertEqual(druid.segments(f"{self.datasource}__corrections", hours(11, 12)), [])
 
     def test_an_unseal_ends_by_itself(self):
         _, server, job = self.loaded({10: 5, 11: 7})

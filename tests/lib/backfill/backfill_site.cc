@@ -138,7 +138,7 @@ Options BackfillSite::SiteOptions() {
   return options;
 }
 
-BackfillSite::BackfillSite(Options options) : options_(std::move(options)) {
+BackfillSite::BackfillSite(Options options, bool supervisor_ids) : options_(std::move(options)) {
   const char* temporary = std::getenv("TMPDIR");
   std::string name = absl::StrCat(temporary == nullptr ? "/tmp" : temporary, "/backfill-XXXXXX");
   folder_ = mkdtemp(name.data());
@@ -148,6 +148,7 @@ BackfillSite::BackfillSite(Options options) : options_(std::move(options)) {
   druid.world.task_duration = simulator::Moment{200};
   druid.world.load_delay = simulator::Moment{300};
   druid.world.worker_slots = 8;
+  druid.world.supervisor_ids = supervisor_ids;
   simulator_ = *simulator::Simulator::Start(druid);
   transport_ = std::make_shared<SpoiledTransport>(*simulator_, clock_);
   druid::ClusterOptions cluster;

@@ -94,7 +94,8 @@ class RunnersClock : public Clock {
 
 class BackfillSite {
  public:
-  explicit BackfillSite(Options options = SiteOptions());
+  // `supervisor_ids`: a datasource of the simulated Druid may have several supervisors.
+  explicit BackfillSite(Options options = SiteOptions(), bool supervisor_ids = false);
   ~BackfillSite();
   BackfillSite(const BackfillSite&) = delete;
   BackfillSite& operator=(const BackfillSite&) = delete;

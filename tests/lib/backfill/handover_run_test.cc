@@ -27,7 +27,7 @@ TEST(HandoverRun, TheStreamIsSuspendedTheHourRecomputedAndTheStreamResumed) {
   const Handover handover = site.HandoverOf(id);
   EXPECT_EQ(handover.reason, "");
   EXPECT_TRUE(handover.suspended && handover.resumed);
-  EXPECT_EQ(handover.offsets.at("0"), "6");
+  EXPECT_EQ(handover.supervisors.at(0).offsets.at("0"), "6");
   EXPECT_FALSE(site.Suspended());
   EXPECT_EQ(site.Rows(13), 6);
   site.Produce(13, 2);
@@ -75,7 +75,7 @@ TEST(HandoverRun, OneThatAPersonSuspendedStaysSuspended) {
   const std::string id = site.SubmitHandover(StreamSite::Reindex(13, 14));
   ASSERT_TRUE(site.RunUntil([&] { return site.HandoverOf(id).state == HandoverState::kOver; }));
   EXPECT_EQ(NameOf(site.RunUntilOver(id).backfill.phase), "DONE");
-  EXPECT_TRUE(site.HandoverOf(id).was_suspended);
+  EXPECT_TRUE(site.HandoverOf(id).supervisors.at(0).was_suspended);
   EXPECT_TRUE(site.Suspended());
 }
 

@@ -14,7 +14,9 @@ const Instant kNow = *Instant::Parse("2026-07-16T13:00Z");
 Handover In(State state) {
   Handover handover;
   handover.backfill_id = "b1";
-  handover.supervisor_id = "views";
+  Supervised views;
+  views.id = "views";
+  handover.supervisors = {views};
   handover.state = state;
   handover.max_pause = absl::Minutes(10);
   if (state != State::kBefore) {
@@ -26,14 +28,15 @@ Handover In(State state) {
 
 HandoverSight Suspended() {
   HandoverSight sight;
-  sight.known = sight.supervisor_there = sight.supervisor_suspended = true;
+  sight.known = true;
+  sight.supervisors["views"].there = sight.supervisors["views"].suspended = true;
   sight.inside_open = true;
   return sight;
 }
 
 HandoverSight Alive() {
   HandoverSight sight = Suspended();
-  sight.supervisor_suspended = false;
+  sight.supervisors["views"].suspended = false;
   return sight;
 }
 
@@ -47,7 +50,8 @@ TEST(Handover, WhatLiesOutsideOfTheTailRunsFirst) {
   EXPECT_EQ(Step(State::kBefore, sight).state, State::kBefore);
   EXPECT_EQ(Step(State::kBefore, sight).act, Act::kNone);
   sight.outside_open = false;
-  EXPECT_EQ(Step(State::kBefore, sight), (HandoverStep{State::kDraining, Act::kSuspend, ""}));
+  EXPECT_EQ(Step(State::kBefore, sight),
+            (HandoverStep{State::kDraining, Act::kSuspend, "", {"views"}}));
 }
 
 TEST(Handover, NothingIsSuspendedForNothing) {
@@ -65,9 +69,9 @@ TEST(Handover, OneThatAPersonSuspendedIsNotAskedAgain) {
 
 TEST(Handover, ASecondOneWaitsForTheFirst) {
   HandoverSight sight = Alive();
-  sight.another_has_it = true;
+  sight.supervisors["views"].another_has_it = true;
   EXPECT_EQ(Step(State::kBefore, sight),
-            (HandoverStep{State::kBefore, Act::kNone, "HANDOVER_BUSY"}));
+            (HandoverStep{State::kBefore, Act::kNone, "HANDOVER_BUSY", {"views"}}));
 }
 
 TEST(Handover, ASuspendThatWasLostIsAskedForAgain) {
@@ -76,9 +80,9 @@ TEST(Handover, ASuspendThatWasLostIsAskedForAgain) {
 
 TEST(Handover, WhoeverResumesItMeanwhileIsNoticed) {
   Handover handover = In(State::kDraining);
-  handover.seen_suspended = true;
+  handover.supervisors[0].seen_suspended = true;
   EXPECT_EQ(NextHandover(handover, Alive(), kNow),
-            (HandoverStep{State::kResuming, Act::kNone, "RESUMED_BY_OTHERS"}));
+            (HandoverStep{State::kResuming, Act::kNone, "RESUMED_BY_OTHERS", {"views"}}));
   EXPECT_EQ(Step(State::kSuspended, Alive()).reason, "RESUMED_BY_OTHERS");
 }
 
@@ -107,13 +111,13 @@ TEST(Handover, WhenAllIsProvenTheStreamResumes) {
   sight.inside_open = false;
   EXPECT_EQ(Step(State::kSuspended, sight).state, State::kResuming);
   EXPECT_EQ(Step(State::kResuming, sight).act, Act::kResume);
-  sight.supervisor_suspended = false;
+  sight.supervisors["views"].suspended = false;
   EXPECT_EQ(Step(State::kResuming, sight).state, State::kOver);
 }
 
 TEST(Handover, OneThatAPersonSuspendedStaysSuspended) {
   Handover handover = In(State::kResuming);
-  handover.was_suspended = true;
+  handover.supervisors[0].was_suspended = true;
   EXPECT_EQ(NextHandover(handover, Suspended(), kNow),
             (HandoverStep{State::kOver, Act::kNone, ""}));
 }
@@ -159,9 +163,75 @@ TEST(Handover, ACancelledOneResumes) {
   EXPECT_EQ(Step(State::kDraining, sight).state, State::kResuming);
 }
 
+// A datasource may have several supervisors: all suspended, all waited for, all resumed.
+
+Handover Two(State state) {
+  Handover handover = In(state);
+  Supervised clicks;
+  clicks.id = "clicks";
+  handover.supervisors.insert(handover.supervisors.begin(), clicks);
+  return handover;
+}
+
+HandoverSight BothSuspended() {
+  HandoverSight sight = Suspended();
+  sight.supervisors["clicks"] = sight.supervisors["views"];
+  return sight;
+}
+
+HandoverStep StepTwo(State state, const HandoverSight& sight) {
+  return NextHandover(Two(state), sight, kNow + absl::Minutes(1));
+}
+
+TEST(Handover, OfSeveralAllAreSuspendedThatRun) {
+  HandoverSight sight = BothSuspended();
+  sight.supervisors["views"].suspended = false;
+  EXPECT_EQ(StepTwo(State::kBefore, sight),
+            (HandoverStep{State::kDraining, Act::kSuspend, "", {"views"}}));
+  sight.supervisors["clicks"].suspended = false;
+  const std::vector<std::string> both = {"clicks", "views"};
+  EXPECT_EQ(StepTwo(State::kBefore, sight).whom, both);
+  EXPECT_EQ(StepTwo(State::kDraining, sight).whom, both);
+}
+
+TEST(Handover, OfSeveralOneThatRunsHoldsTheBackfillBack) {
+  HandoverSight sight = BothSuspended();
+  sight.tasks_gone = true;
+  EXPECT_EQ(StepTwo(State::kDraining, sight).state, State::kSuspended);
+  sight.supervisors["views"].suspended = false;
+  EXPECT_EQ(StepTwo(State::kDraining, sight).state, State::kDraining);
+}
+
+TEST(Handover, OfSeveralNoneIsTakenWhileAnotherHandoverHasOne) {
+  HandoverSight sight = BothSuspended();
+  sight.supervisors["views"].another_has_it = true;
+  EXPECT_EQ(StepTwo(State::kBefore, sight),
+            (HandoverStep{State::kBefore, Act::kNone, "HANDOVER_BUSY", {"views"}}));
+}
+
+TEST(Handover, OfSeveralOneThatAPersonResumesEndsItForAll) {
+  HandoverSight sight = BothSuspended();
+  sight.supervisors["clicks"].suspended = false;
+  EXPECT_EQ(StepTwo(State::kSuspended, sight),
+            (HandoverStep{State::kResuming, Act::kNone, "RESUMED_BY_OTHERS", {"clicks"}}));
+}
+
+TEST(Handover, OfSeveralItIsOverWhenEachIsAsAPersonHadIt) {
+  Handover handover = Two(State::kResuming);
+  handover.supervisors[0].was_suspended = true;  // clicks
+  HandoverSight sight = BothSuspended();
+  EXPECT_EQ(NextHandover(handover, sight, kNow),
+            (HandoverStep{State::kResuming, Act::kResume, "", {"views"}}));
+  // A suspend of ours that may still arrive: not before that is settled.
+  sight.supervisors["views"].call_settled = false;
+  EXPECT_EQ(NextHandover(handover, sight, kNow), (HandoverStep{State::kResuming, Act::kNone, ""}));
+  sight.supervisors["views"] = {true, false, false, true, true};
+  EXPECT_EQ(NextHandover(handover, sight, kNow), (HandoverStep{State::kOver, Act::kNone, ""}));
+}
+
 TEST(Handover, ASupervisorThatIsGoneLeavesNothingToResume) {
   HandoverSight sight = Suspended();
-  sight.supervisor_there = sight.supervisor_suspended = false;
+  sight.supervisors.clear();
   EXPECT_EQ(Step(State::kSuspended, sight).reason, "SUPERVISOR_GONE");
   EXPECT_EQ(Step(State::kResuming, sight).state, State::kOver);
 }

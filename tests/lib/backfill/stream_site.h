@@ -23,8 +23,9 @@ inline constexpr char kLateTwoHours[] = ",\"lateMessageRejectionPeriod\":\"PT2H\
 class StreamSite : public BackfillSite {
  public:
   // `io`: more of the supervisor's ioConfig.
-  explicit StreamSite(const std::string& io = "", Options options = SiteOptions())
-      : BackfillSite(std::move(options)) {
+  explicit StreamSite(const std::string& io = "", Options options = SiteOptions(),
+                      bool supervisor_ids = false)
+      : BackfillSite(std::move(options), supervisor_ids) {
     Ask("POST", "/druid/indexer/v1/supervisor", Spec(io));
     Pass(absl::Seconds(2));
     WatchStreams();
@@ -60,19 +61,23 @@ class StreamSite : public BackfillSite {
     EXPECT_EQ(reply.status / 100, 2) << target << ": " << reply.body;
     return reply.body;
   }
-  void Produce(int hour, int count) {
+  void Produce(int hour, int count, const std::string& topic = "t") {
     std::vector<std::string> rows;
     for (int i = 0; i < count; ++i) {
       rows.push_back(
           absl::StrCat("\"", absl::StrReplaceAll(Line(hour, i % 60, i), {{"\"", "\\\""}}), "\""));
     }
     Ask("POST", "/simulator/topics",
-        absl::StrCat(R"({"topic":"t","rows":[)", absl::StrJoin(rows, ","), "]}"));
+        absl::StrCat(R"({"topic":")", topic, R"(","rows":[)", absl::StrJoin(rows, ","), "]}"));
   }
-  void Suspend() { Ask("POST", "/druid/indexer/v1/supervisor/clicks/suspend"); }
-  void Resume() { Ask("POST", "/druid/indexer/v1/supervisor/clicks/resume"); }
-  bool Suspended() {
-    return absl::StrContains(Ask("GET", "/druid/indexer/v1/supervisor/clicks"),
+  void Suspend(const std::string& id = "clicks") {
+    Ask("POST", absl::StrCat("/druid/indexer/v1/supervisor/", id, "/suspend"));
+  }
+  void Resume(const std::string& id = "clicks") {
+    Ask("POST", absl::StrCat("/druid/indexer/v1/supervisor/", id, "/resume"));
+  }
+  bool Suspended(const std::string& id = "clicks") {
+    return absl::StrContains(Ask("GET", absl::StrCat("/druid/indexer/v1/supervisor/", id)),
                              "\"suspended\":true");
   }
   bool TaskLives() {
