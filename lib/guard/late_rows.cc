@@ -96,13 +96,21 @@ absl::Status ReportLate(store::Transaction& tx, const Proven& proven, const Late
   return Report(tx, finding).status();
 }
 
-absl::Status Settle(store::Transaction& tx, const Due& due, const std::vector<druid::Segment>& used,
-                    const Options& options) {
+// One proof, and what is there of it now.
+struct LookedAt {
+  Due due;
+  std::vector<druid::Segment> used;
+  LateRows late;
+};
+
+absl::Status Settle(store::Transaction& tx, const LookedAt& looked, const Options& options) {
+  const Due& due = looked.due;
   const Proven& proven = due.proven;
-  const bool replaced = std::none_of(used.begin(), used.end(), [&](const druid::Segment& segment) {
-    return segment.version == proven.version && proven.interval.Contains(segment.interval);
-  });
-  const LateRows late = FindLateRows(proven, used);
+  const LateRows& late = looked.late;
+  const bool replaced =
+      std::none_of(looked.used.begin(), looked.used.end(), [&](const druid::Segment& segment) {
+        return segment.version == proven.version && proven.interval.Contains(segment.interval);
+      });
   absl::Status status;
   if (!late.segments.empty()) status = ReportLate(tx, proven, late);
   if (replaced) status = Close(tx, SubjectOf(proven));
@@ -135,7 +143,8 @@ absl::Status WatchProven(store::Transaction& tx, const Proven& proven, const Opt
       .status();
 }
 
-LateRows FindLateRows(const Proven& proven, const std::vector<druid::Segment>& used) {
+LateRows FindLateRows(const Proven& proven, const std::vector<druid::Segment>& used,
+                      const std::vector<druid::Segment>& unused) {
   LateRows late;
   for (const druid::Segment& segment : used) {
     if (segment.version != proven.version || !proven.interval.Overlaps(segment.interval)) continue;
@@ -144,16 +153,39 @@ LateRows FindLateRows(const Proven& proven, const std::vector<druid::Segment>& u
       continue;
     }
     late.segments.push_back(segment.id);
-    for (const druid::Segment& other : used) {
-      if (other.id != segment.id && !segment.load_spec.empty() &&
-          other.load_spec == segment.load_spec && !segment.tombstone()) {
-        late.upgraded.push_back(segment.id);
-        break;
-      }
+    const auto same_file = [&](const druid::Segment& other) {
+      return other.id != segment.id && !segment.load_spec.empty() &&
+             other.load_spec == segment.load_spec && !segment.tombstone();
+    };
+    if (std::any_of(used.begin(), used.end(), same_file) ||
+        std::any_of(unused.begin(), unused.end(), same_file)) {
+      late.upgraded.push_back(segment.id);
     }
   }
   return late;
 }
+
+namespace {
+
+LookedAt LookBeside(druid::Cluster& cluster, const Due& due,
+                    const std::vector<druid::Segment>& of_datasource) {
+  LookedAt looked;
+  looked.due = due;
+  for (const druid::Segment& segment : of_datasource) {
+    if (due.proven.interval.Overlaps(segment.interval)) looked.used.push_back(segment);
+  }
+  looked.late = FindLateRows(due.proven, looked.used);
+  if (looked.late.segments.empty()) return looked;
+  // Druid lists them from 29 on; before, and where it does not answer, what is used tells.
+  const auto listed = cluster.ListUnusedSegments(due.proven.datasource, due.proven.interval);
+  if (!listed.done()) return looked;
+  std::vector<druid::Segment> unused;
+  for (const druid::UnusedSegment& one : listed.value()) unused.push_back(one.segment);
+  looked.late = FindLateRows(due.proven, looked.used, unused);
+  return looked;
+}
+
+}  // namespace
 
 absl::Status LookForLateRows(store::Store& store, druid::Cluster& cluster, const Options& options) {
   std::vector<Due> due;
@@ -171,15 +203,15 @@ absl::Status LookForLateRows(store::Store& store, druid::Cluster& cluster, const
     const auto listed = cluster.ListUsedSegments(datasource, intervals);
     if (listed.done()) used[datasource] = listed.value();
   }
+  std::vector<LookedAt> looked;
+  for (const Due& one : due) {
+    const auto there = used.find(one.proven.datasource);
+    if (there == used.end()) continue;  // not answered: looked for again
+    looked.push_back(LookBeside(cluster, one, there->second));
+  }
   return store.Write([&](store::Transaction& tx) -> absl::Status {
-    for (const Due& one : due) {
-      const auto there = used.find(one.proven.datasource);
-      if (there == used.end()) continue;  // not answered: looked for again
-      std::vector<druid::Segment> within;
-      for (const druid::Segment& segment : there->second) {
-        if (one.proven.interval.Overlaps(segment.interval)) within.push_back(segment);
-      }
-      absl::Status settled = Settle(tx, one, within, options);
+    for (const LookedAt& one : looked) {
+      absl::Status settled = Settle(tx, one, options);
       if (!settled.ok()) return settled;
     }
     return absl::OkStatus();

@@ -105,7 +105,7 @@ class Seals:
         self.events({11: 8})
         code, plan, error = server.ctl("submit", "--spec", job, "--interval", hours(11, 12),
                                        "--correction", "--dry-run")
-        self.assertEqual((code, plan["corrections_datasource"]), (0, side), error)
+        self.assertEqual((code, plan["plan"]["corrections_datasource"]), (0, side), error)
         correction, totals = self.correct(server, "--spec", job)
         self.assertEqual(correction["corrections_datasource"], side)
         self.assertEqual(totals["events"], (7, 8, 1))

@@ -108,6 +108,18 @@ TEST_F(LateRowsWatched, UpgradedOnesCountTwiceForCertain) {
   EXPECT_THAT(found[0].message, HasSubstr("twice"));
 }
 
+// A coordinator that has been up for a while marks what is hidden unused within seconds.
+TEST_F(LateRowsWatched, UpgradedOnesAreToldThoughTheirTwinIsUnusedByNow) {
+  site.druid().segments = "[" + Json("batch", 0, "f1") + "," + Json("up", 1, "f2") + "]";
+  site.druid().unused = absl::StrCat(
+      R"([{"dataSegment":)", Json("own", 0, "f2", "1970-01-01T00:00:00.000Z"),
+      R"(,"createdDate":"2026-07-16T13:20:00.000Z",)",
+      R"("usedStatusLastUpdatedDate":"2026-07-16T13:30:00.000Z",)", R"("used":false}])");
+  site.Look();
+  EXPECT_THAT(site.Findings("DUPLICATE_ROWS"), SizeIs(1));
+  EXPECT_THAT(site.Findings("FOREIGN_WRITE"), IsEmpty());
+}
+
 // A killed indexer frees the stream's lock; the batch runs, and the stream reads again.
 TEST_F(LateRowsWatched, AfterALostTaskRowsMayCountTwice) {
   site.druid().tasks["t"].ended = "FAILED";

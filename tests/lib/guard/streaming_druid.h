@@ -32,6 +32,7 @@ class StreamingDruid : public druid::HttpTransport {
   std::map<std::string, OneSupervisor> supervisors;
   std::map<std::string, OneTask> tasks;
   std::string segments = "[]";
+  std::string unused = "[]";
   bool away = false;
   std::vector<std::string> asked;
 
@@ -145,6 +146,7 @@ class StreamingDruid : public druid::HttpTransport {
       }
       return Ok(PayloadJson(id));
     }
+    if (absl::StrContains(url, "/unusedSegments")) return Ok(unused);
     return Ok(segments);
   }
 };
