@@ -77,6 +77,11 @@ absl::Status SubmitCall::Correct(const grpc::CallbackServerContext& context,
   if (!plan.ok()) return plan.status();
   ToProto(*plan, response.mutable_plan());
   response.mutable_plan()->set_corrections_datasource(redirected->corrections_datasource);
+  for (auto& partition : *response.mutable_plan()->mutable_partitions()) {
+    if (partition.action() == v1::PlannedPartition::RUN) {
+      partition.set_action(v1::PlannedPartition::CORRECT);
+    }
+  }
   return absl::OkStatus();
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "lib/backfill/next_door.h"
 #include "lib/lease/reservations.h"
 #include "lib/sweep/look.h"
 #include "lib/sweep/sweeper.h"
@@ -62,12 +63,13 @@ void TellUnused(druid::Cluster& cluster, const v1::VerifySingleVersionRequest& r
   }
 }
 
-void TellFinding(const verify::Finding& finding, v1::VerifySingleVersionResponse& response) {
+void TellFinding(const verify::Finding& finding, const char* where,
+                 v1::VerifySingleVersionResponse& response) {
   response.set_good(false);
   response.set_verdict(Worse(response.verdict(), ToProto(finding.verdict)));
   auto* notice = response.add_notices();
   notice->set_reason(finding.reason);
-  notice->set_message(absl::StrCat(finding.evidence, ", over all partitions together"));
+  notice->set_message(absl::StrCat(finding.evidence, ", ", where));
   notice->set_remedy(finding.next);
 }
 
@@ -92,7 +94,30 @@ void TellTotal(const VerifyQuestion& question, const Looks& looks,
   for (const auto& check : total.checks) ToProto(check, response.add_rows());
   // Of a single partition, it stands there.
   if (counted.size() == 1) return;
-  for (const auto& finding : total.findings) TellFinding(finding, response);
+  for (const auto& finding : total.findings) {
+    TellFinding(finding, "over all partitions together", response);
+  }
+}
+
+// What has become of the neighbours since the backfill's proof.
+absl::Status TellNextDoor(store::Store& store, druid::Cluster& cluster,
+                          const std::string& backfill_id, const std::vector<Interval>& intervals,
+                          v1::VerifySingleVersionResponse& response) {
+  response.clear_neighbour_changes();
+  for (const auto& interval : intervals) {
+    auto door = backfill::LookNextDoor(store, cluster, backfill_id, interval);
+    if (!door.ok()) return door.status();
+    if (!door->why_not.empty()) {
+      auto* notice = response.add_notices();
+      notice->set_reason("NEIGHBOURS_NOT_TOLD");
+      notice->set_message(door->why_not);
+    }
+    for (const auto& change : door->changes.changes) {
+      ToProto(change, response.add_neighbour_changes());
+    }
+    for (const auto& finding : door->changes.findings) TellFinding(finding, "next door", response);
+  }
+  return absl::OkStatus();
 }
 
 // What is expected of partitions that are none.
@@ -199,6 +224,11 @@ absl::Status VerifyCall::Verify(const grpc::CallbackServerContext& context,
       looks.push_back(*std::move(look));
     }
     Tell(request, *question, looks, now, response);
+    if (!request.backfill_id().empty()) {
+      auto status = TellNextDoor(world_.store, world_.cluster, request.backfill_id(),
+                                 question->intervals, response);
+      if (!status.ok()) return status;
+    }
     if (response.good() || std::chrono::steady_clock::now() >= until) break;
     if (context.IsCancelled()) return absl::CancelledError("the caller has gone");
     std::this_thread::sleep_for(kLookAgain);

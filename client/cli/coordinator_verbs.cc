@@ -76,6 +76,8 @@ std::vector<Flag> SubmitFlags() {
       {"min-rows", "N", "raw rows, at least, in each partition", "expect.min_rows"},
       {"max-unparseable", "N", "input rows that may be unparseable", "expect.max_unparseable"},
       {"count-metric", "NAME", "metric whose sum counts raw rows", "expect.count_metric"},
+      {"same-as", "DATASOURCE", "that must have the same rows and sums",
+       "expect.same_as_datasource"},
       {"expect-generation", "G", "only over this generation", "expect_generation"},
       {"plan-revision", "R", "only if the world is as in this plan", "plan_revision"},
       {"skip-held", nullptr, "leave alone what others hold, and say so", "skip_held"},

@@ -58,7 +58,9 @@ Section PartitionRows(const char* list) {
            {"LEVEL", "proof.level"},
            {"ROWS", "proof.rows"},
            {"IN THE WAY", "blockers"},
-           {"MESSAGE", "message"}}};
+           {"FOUND", "verdicts"},
+           {"MESSAGE", "message"},
+           {"WHAT WOULD DO", "verdicts.remedy"}}};
 }
 
 Section DropRows(const char* list) {

@@ -2,6 +2,7 @@
 #include "absl/strings/str_cat.h"
 #include "lib/backfill/backfill_errors.h"
 #include "lib/backfill/rows.h"
+#include "lib/backfill/told_json.h"
 
 namespace interlock::backfill {
 namespace {
@@ -10,7 +11,8 @@ namespace {
   "task_id, datasource, unit_key, number, backfill_id, unit, nonce, state, posts,"     \
   " reservation_id, token, before_look, intended_ms, posted_ms, running_ms, ended_ms," \
   " settled_ms, shutdown_ms, druid_status, druid_error, druid_created_ms,"             \
-  " druid_ended_ms, locks, others_seen, task_rows, abandoned_by, abandon_reason"
+  " druid_ended_ms, locks, others_seen, task_rows, abandoned_by, abandon_reason,"      \
+  " after_look"
 
 constexpr size_t kMaxErrorBytes = 1'000;  // of Druid's words
 
@@ -45,6 +47,7 @@ Attempt AttemptOf(const store::Row& row) {
   ++i;
   a.abandoned_by = row.Text(i++);
   a.abandon_reason = row.Text(i++);
+  a.neighbours_after = SeenSegmentsFrom(row.Text(i++));
   return a;
 }
 
@@ -71,7 +74,7 @@ absl::Status InsertAttempt(store::Transaction& tx, const Attempt& a, const Inter
           ", start_ms, end_ms) VALUES (:task, :datasource, :key, :number, :backfill, :unit, :nonce,"
           " :state, :posts, :reservation, :token, :before, :intended, :posted, :running, :ended,"
           " :settled, :shutdown, :status, :error, :created, :over, :locks, :others, :rows, :by,"
-          " :why, :start, :end)",
+          " :why, :after, :start, :end)",
           {a.task_id,
            a.datasource,
            a.unit_key,
@@ -99,6 +102,7 @@ absl::Status InsertAttempt(store::Transaction& tx, const Attempt& a, const Inter
            RowsValue(a),
            a.abandoned_by,
            a.abandon_reason,
+           ToJson(a.neighbours_after),
            hull.start(),
            hull.end()})
       .status();
@@ -111,12 +115,13 @@ absl::Status UpdateAttempt(store::Transaction& tx, const Attempt& a) {
           " running_ms = :running, ended_ms = :ended, settled_ms = :settled,"
           " shutdown_ms = :shutdown, druid_status = :status, druid_error = :error,"
           " druid_created_ms = :created, druid_ended_ms = :over, locks = :locks,"
-          " others_seen = :others, task_rows = :rows, abandoned_by = :by, abandon_reason = :why"
+          " others_seen = :others, task_rows = :rows, abandoned_by = :by, abandon_reason = :why,"
+          " after_look = :after"
           " WHERE task_id = :task",
           {std::string(NameOf(a.state)), a.posts, a.posted, a.running, a.ended, a.settled,
            a.shutdown_asked, a.druid_status, a.druid_error.substr(0, kMaxErrorBytes),
            a.druid_created, a.druid_ended, LocksToJson(a.locks), a.others_seen, RowsValue(a),
-           a.abandoned_by, a.abandon_reason, a.task_id})
+           a.abandoned_by, a.abandon_reason, ToJson(a.neighbours_after), a.task_id})
       .status();
 }
 
@@ -139,6 +144,26 @@ absl::StatusOr<std::vector<Attempt>> ReadAttempts(store::Transaction& tx,
   std::vector<Attempt> attempts;
   for (const store::Row& row : *rows) attempts.push_back(AttemptOf(row));
   return attempts;
+}
+
+absl::StatusOr<std::vector<int64_t>> ProvenUnitsAtEdges(store::Transaction& tx,
+                                                        const std::string& backfill_id,
+                                                        const Interval& interval) {
+  auto rows = tx.Query(
+      "SELECT unit FROM backfill_partition WHERE backfill_id = :id AND start_ms IN ("
+      " (SELECT MIN(start_ms) FROM backfill_partition WHERE backfill_id = :first AND"
+      " state IN ('DONE', 'EMPTY') AND start_ms < :end AND end_ms > :start),"
+      " (SELECT MAX(start_ms) FROM backfill_partition WHERE backfill_id = :last AND"
+      " state IN ('DONE', 'EMPTY') AND start_ms < :until AND end_ms > :from))"
+      " ORDER BY start_ms",
+      {backfill_id, backfill_id, interval.end(), interval.start(), backfill_id, interval.end(),
+       interval.start()});
+  if (!rows.ok()) return rows.status();
+  std::vector<int64_t> units;
+  for (const store::Row& row : *rows) {
+    if (units.empty() || units.back() != row.Int(0)) units.push_back(row.Int(0));
+  }
+  return units;
 }
 
 absl::StatusOr<std::vector<verify::KnownChange>> KnownAttempts(store::Transaction& tx,

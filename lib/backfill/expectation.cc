@@ -104,6 +104,13 @@ absl::Status CheckPartitions(const CheckedRequest& checked) {
   return faults.empty() ? absl::OkStatus() : InvalidExpectation(faults);
 }
 
+absl::Status CheckTwinName(const CheckedRequest& checked) {
+  const std::string& twin = checked.request.same_as;
+  if (twin.empty() || twin != checked.check.spec->datasource) return absl::OkStatus();
+  return InvalidExpectation({{"/expect/same_as_datasource", "is the datasource itself",
+                              "name the one that must have the same"}});
+}
+
 // The sums that a spec's metrics keep; a query's columns are not told before it has run.
 absl::Status CheckMetrics(const Spec& spec, const std::vector<ExpectedSum>& sums) {
   for (const ExpectedSum& sum : sums) {
@@ -116,7 +123,7 @@ absl::Status CheckMetrics(const Spec& spec, const std::vector<ExpectedSum>& sums
 }
 
 bool ExpectsAnything(const BackfillRequest& request) {
-  return request.expected_rows || request.min_rows.value_or(0) > 0 ||
+  return request.expected_rows || request.min_rows.value_or(0) > 0 || !request.same_as.empty() ||
          !request.expected_sums.empty() || !request.expected_partitions.empty();
 }
 
@@ -137,6 +144,9 @@ absl::Status CheckCheckable(const CheckedRequest& checked) {
   if (ExpectsRows(request) && !counts) return ExpectationNotCheckable("expect.rows", why);
   if (request.min_rows.value_or(0) > 1 && !counts) {
     return ExpectationNotCheckable("expect.min_rows", why);
+  }
+  if (!request.same_as.empty() && !counts && terms.twin_metrics.empty()) {
+    return ExpectationNotCheckable("expect.same_as_datasource", why);
   }
   if (ExpectsAnything(request) && request.level == verify::Level::kVisible) {
     return ExpectationNotCheckable(
@@ -181,7 +191,7 @@ absl::Status CheckExpectedNumbers(const BackfillRequest& request) {
 }
 
 absl::Status CheckExpectations(const CheckedRequest& checked) {
-  for (const auto& one : {CheckPartitions, CheckContradictions, CheckCheckable}) {
+  for (const auto& one : {CheckTwinName, CheckPartitions, CheckContradictions, CheckCheckable}) {
     if (absl::Status status = one(checked); !status.ok()) return status;
   }
   return absl::OkStatus();

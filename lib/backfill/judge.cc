@@ -1,17 +1,16 @@
 #include "lib/backfill/judge.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "absl/strings/str_cat.h"
-#include "lib/druid/timeline.h"
-#include "lib/verify/attribution.h"
+#include "lib/backfill/unit_judge.h"
 
 namespace interlock::backfill {
-namespace {
 
 using verify::Attribution;
 using verify::Verdict;
+
+namespace {
 
 const char* NameOf(RowRule rule) {
   switch (rule) {
@@ -27,54 +26,25 @@ const char* NameOf(RowRule rule) {
   return "NOT_PROVABLE";
 }
 
-class UnitJudge {
- public:
-  explicit UnitJudge(const Evidence& evidence)
-      : evidence_(evidence), timeline_(druid::Timeline::Of(evidence.after.used)) {}
-
-  UnitJudgement Run();
-
- private:
-  void JudgePartition(const Interval& partition);
-  void JudgeOurs(const Attribution& told, const PartitionBefore& before);
-  void JudgeNothingNew(const PartitionBefore& before);
-  void JudgeFindings(const verify::PartitionVerdict& verdict, const PartitionBefore& before);
-  PartitionBefore BeforeOf(const Interval& partition) const;
-  Attribution AttributionOf(const Interval& partition) const;
-
-  // The unit's observation, from its partitions' states.
-  Seen Overall();
-  Seen NothingWasOurs();
-  // Each marks the unit wrong, or as not yet to be told.
-  void CompareRows();
-  void CheckExpected();
-  void CheckUnparseable();
-  void CheckNeighbours();
-  void Total();
-  void Mismatch(const std::string& reason, const std::string& message);
-  void Wrong(const std::string& reason, const std::string& message);
-  void Note(const std::string& note) {
-    for (PartitionJudgement& one : result_.partitions) one.proof.notes.push_back(note);
+// What a state that a person has to look at says in the words of a verification.
+Verdict VerdictOf(const PartitionJudgement& one) {
+  static const std::map<std::string, Verdict> kOfReasons = {
+      {"DUPLICATE_ROWS", Verdict::kDuplicateRows},
+      {"MISSING_ROWS", Verdict::kMissingRows},
+      {"TOO_FEW_ROWS", Verdict::kMissingRows},
+      {"UNPARSEABLE_ROWS", Verdict::kMissingRows},
+      {"FOREIGN_WRITE", Verdict::kForeignWrite},
+      {"NEIGHBOUR_CHANGED", Verdict::kNeighbourChanged},
+  };
+  const auto found = kOfReasons.find(one.reason);
+  if (found != kOfReasons.end()) return found->second;
+  if (one.reason == "ZERO_ROWS") {
+    return one.proof.version.empty() ? Verdict::kEmpty : Verdict::kTombstoned;
   }
-  void FillProofs();
+  return one.state == State::kSuspect ? Verdict::kMissingRows : Verdict::kUndetermined;
+}
 
-  bool Any(State state) const {
-    return std::any_of(result_.partitions.begin(), result_.partitions.end(),
-                       [state](const auto& one) { return one.state == state; });
-  }
-  bool loaded() const { return evidence_.after.load.unavailable_segments == 0; }
-  double Found(const std::string& metric) const;
-
-  const Evidence& evidence_;
-  const druid::Timeline timeline_;
-  std::vector<std::string> own_versions_;
-  bool not_yet_ = false;
-  bool wrong_ = false;
-  void Compare(const std::string& measure, double expected, double found);
-  std::optional<double> rows_expected_, rows_found_;
-  std::vector<Compared> compared_;
-  UnitJudgement result_;
-};
+}  // namespace
 
 PartitionBefore UnitJudge::BeforeOf(const Interval& partition) const {
   for (const PartitionBefore& before : evidence_.before.partitions) {
@@ -235,101 +205,6 @@ void UnitJudge::Wrong(const std::string& reason, const std::string& message) {
   result_.message = message;
 }
 
-// Brokers learn of new segments a second or two after the metadata store.
-void UnitJudge::Mismatch(const std::string& reason, const std::string& message) {
-  if (evidence_.rows_settled) {
-    Wrong(reason, message);
-    return;
-  }
-  not_yet_ = true;
-  result_.reason = "ROWS_LAG";
-  result_.message = message;
-}
-
-double UnitJudge::Found(const std::string& metric) const {
-  double total = 0;
-  for (const druid::RowSums& sums : evidence_.after.rows) {
-    if (metric.empty()) {
-      total += static_cast<double>(sums.rows);
-    } else if (const auto it = sums.sums.find(metric); it != sums.sums.end()) {
-      total += it->second;
-    }
-  }
-  return total;
-}
-
-void UnitJudge::Compare(const std::string& measure, double expected, double found) {
-  rows_expected_ = expected;
-  rows_found_ = found;
-  compared_.push_back({measure, expected, found});
-}
-
-void UnitJudge::CompareRows() {
-  const RowTerms& terms = evidence_.terms;
-  if (!loaded()) {
-    Note("ROWS_NOT_PROVABLE: rows can't be counted before all is loaded");
-    return;
-  }
-  if (terms.rule == RowRule::kSourceSums) {
-    for (size_t i = 0; i < terms.sums.size() && i < evidence_.before.source_sums.size(); ++i) {
-      const auto& [source, target] = terms.sums[i];
-      Compare(target, evidence_.before.source_sums[i], Found(target));
-      if (EqualSums(*rows_expected_, *rows_found_)) continue;
-      Mismatch("SUMS_DIFFER", absl::StrCat("the sum of ", target, " is ", *rows_found_, ", and of ",
-                                           source, " in what was read ", *rows_expected_));
-      return;
-    }
-    return;
-  }
-  if (terms.rule == RowRule::kNotProvable) {
-    Note(absl::StrCat("ROWS_NOT_PROVABLE: ", terms.rule_reason));
-    return;
-  }
-  if (!evidence_.report || !evidence_.report->has_row_stats) {
-    Note("ROWS_NOT_PROVABLE: the task left no report");
-    return;
-  }
-  const auto& report = *evidence_.report;
-  const bool by_metric = terms.rule == RowRule::kCountMetric;
-  Compare(by_metric ? terms.count_metric : "rows",
-          static_cast<double>(report.processed + report.processed_with_error),
-          Found(by_metric ? terms.count_metric : ""));
-  if (*rows_expected_ == *rows_found_) return;
-  Mismatch(
-      *rows_found_ > *rows_expected_ ? "DUPLICATE_ROWS" : "MISSING_ROWS",
-      absl::StrCat(*rows_found_, " rows are there, and the task's report says ", *rows_expected_));
-}
-
-// Rows that are those of the report are settled, however short ago the task has ended.
-void UnitJudge::CheckExpected() {
-  const bool sure =
-      evidence_.rows_settled || (rows_expected_ && rows_found_ && *rows_expected_ == *rows_found_);
-  for (PartitionJudgement& one : result_.partitions) {
-    if (one.state != State::kDone && one.state != State::kEmpty) continue;
-    auto [reason, message] = Breach(evidence_.terms,
-                                    {one.partition, BeforeOf(one.partition).had_rows,
-                                     one.state == State::kEmpty, one.proof.rows},
-                                    evidence_.after.rows);
-    if (reason.empty()) continue;
-    not_yet_ = not_yet_ || !sure;
-    if (sure) one.state = State::kSuspect;
-    one.reason = sure ? reason : "ROWS_LAG";
-    one.message = std::move(message);
-  }
-}
-
-void UnitJudge::CheckUnparseable() {
-  if (!evidence_.report) return;
-  if (evidence_.report->thrown_away > 0) {
-    Note(absl::StrCat("ROWS_THROWN_AWAY: ", evidence_.report->thrown_away,
-                      " rows that were read lie outside of the unit's time, or were filtered"));
-  }
-  const int64_t total = evidence_.unparseable_before + evidence_.report->unparseable;
-  if (evidence_.report->unparseable == 0 || total <= evidence_.terms.max_unparseable) return;
-  Wrong("UNPARSEABLE_ROWS", absl::StrCat(total, " rows could not be parsed, of at most ",
-                                         evidence_.terms.max_unparseable));
-}
-
 void UnitJudge::CheckNeighbours() {
   verify::NeighbourQuestion question;
   question.intervals = evidence_.before.neighbours;
@@ -337,11 +212,13 @@ void UnitJudge::CheckNeighbours() {
   question.own_versions = own_versions_;
   question.known = evidence_.known;
   const verify::NeighbourChanges changes = verify::CompareNeighbours(timeline_, question);
-  const std::string digest = verify::VisibleSetOf(timeline_, evidence_.before.neighbours).digest;
+  verify::VisibleSet set = verify::VisibleSetOf(timeline_, evidence_.before.neighbours);
+  result_.neighbours_after = std::move(set.segments);
   for (PartitionJudgement& one : result_.partitions) {
     one.proof.neighbours_before = evidence_.before.neighbour_digest;
-    one.proof.neighbours_after = digest;
+    one.proof.neighbours_after = set.digest;
     one.proof.neighbour_changes = changes.explained;
+    one.proof.changes = changes.changes;
   }
   if (changes.findings.empty()) return;
   const verify::Finding& worst = changes.findings.front();
@@ -367,20 +244,6 @@ void UnitJudge::FillProofs() {
   }
 }
 
-// What adds up over the backfill's units.
-void UnitJudge::Total() {
-  const RowTerms& terms = evidence_.terms;
-  if (!loaded()) return;
-  if (terms.rule == RowRule::kCountMetric || terms.rule == RowRule::kStoredRows) {
-    result_.rows =
-        std::llround(Found(terms.rule == RowRule::kCountMetric ? terms.count_metric : ""));
-  }
-  result_.sums.emplace();
-  for (const ExpectedSum& sum : terms.expected_sums) {
-    (*result_.sums)[sum.metric] = Found(sum.metric);
-  }
-}
-
 Seen UnitJudge::NothingWasOurs() {
   const bool came_in = evidence_.report && evidence_.report->processed > 0;
   if (!Any(State::kNotApplied) && came_in) {
@@ -391,7 +254,10 @@ Seen UnitJudge::NothingWasOurs() {
     }
   }
   if (Any(State::kNotApplied)) return evidence_.settled ? Seen::kNoEffect : Seen::kNotYet;
-  return Any(State::kSuspect) ? Seen::kWrong : Seen::kProvenEmpty;
+  CheckTwin();
+  if (Any(State::kSuspect)) return Seen::kWrong;
+  if (twin_untold_) return evidence_.rows_settled ? Seen::kCantTell : Seen::kNotYet;
+  return not_yet_ ? Seen::kNotYet : Seen::kProvenEmpty;
 }
 
 Seen UnitJudge::Overall() {
@@ -404,17 +270,33 @@ Seen UnitJudge::Overall() {
   }
   CompareRows();
   CheckExpected();
+  CheckTwin();
   CheckUnparseable();
   CheckNeighbours();
   if (Any(State::kSuspect) || wrong_) return Seen::kWrong;
   if (not_yet_) return Seen::kNotYet;
+  if (twin_untold_) return evidence_.rows_settled ? Seen::kCantTell : Seen::kNotYet;
   return Any(State::kDone) ? Seen::kProven : Seen::kProvenEmpty;
+}
+
+// What a person is shown of a partition that is in doubt.
+void UnitJudge::FillFindings() {
+  for (PartitionJudgement& one : result_.partitions) {
+    const bool doubt = one.state == State::kSuspect || one.state == State::kUndetermined;
+    const bool told = std::any_of(one.findings.begin(), one.findings.end(), [](const auto& found) {
+      return verify::IsFault(found) || found.verdict == Verdict::kUndetermined;
+    });
+    if (!doubt || told) continue;
+    one.findings.insert(one.findings.begin(),
+                        verify::MakeFinding(VerdictOf(one), one.message, {}, 1, one.reason));
+  }
 }
 
 UnitJudgement UnitJudge::Run() {
   for (const Interval& partition : evidence_.unit.partitions) JudgePartition(partition);
   result_.seen = evidence_.after.changed_meanwhile ? Seen::kNotYet : Overall();
   FillProofs();
+  FillFindings();
   Total();
   if (result_.reason.empty() && result_.seen != Seen::kProven) {
     // The first partition that has something to say speaks for the unit.
@@ -427,8 +309,6 @@ UnitJudgement UnitJudge::Run() {
   }
   return result_;
 }
-
-}  // namespace
 
 UnitJudgement JudgeUnit(const Evidence& evidence) { return UnitJudge(evidence).Run(); }
 

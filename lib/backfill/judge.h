@@ -15,6 +15,7 @@
 #include "lib/backfill/proof.h"
 #include "lib/backfill/row_terms.h"
 #include "lib/backfill/state.h"
+#include "lib/backfill/twin.h"
 #include "lib/backfill/units.h"
 #include "lib/druid/observation.h"
 #include "lib/druid/task.h"
@@ -43,6 +44,8 @@ struct Evidence {
   druid::Snapshot after;
   std::vector<verify::KnownChange> known;
   RowTerms terms;
+  // Where another datasource must have the same.
+  std::optional<Twin> twin;
   int64_t unparseable_before = 0;  // of the backfill's other units
   verify::Level level = verify::Level::kServed;
   Instant now;
@@ -70,6 +73,8 @@ struct UnitJudgement {
   // Raw rows of the unit, and the sums that are expected over the whole, where they are known.
   std::optional<int64_t> rows;
   std::optional<std::map<std::string, double>> sums;
+  // What is read next door now.
+  std::vector<verify::SeenSegment> neighbours_after;
 };
 
 UnitJudgement JudgeUnit(const Evidence& evidence);

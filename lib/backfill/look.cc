@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "lib/backfill/input_look.h"
 #include "lib/backfill/lock_waits.h"
 #include "lib/backfill/look_tails.h"
 #include "lib/backfill/obstacles.h"
@@ -23,6 +24,18 @@ const druid::Segment* FromTheFuture(const std::vector<druid::Segment>& used, con
     if (version.ok() && *version > *druid_now + skew) return &segment;
   }
   return nullptr;
+}
+
+Obstacle SkewObstacle(const druid::Segment& segment) {
+  Obstacle obstacle;
+  obstacle.kind = "CLOCK";
+  obstacle.reason = "CLOCK_SKEW";
+  obstacle.interval = segment.interval;
+  obstacle.message =
+      absl::StrCat("segment ", segment.id,
+                   " has a version from Druid's future, and would hide what is written now");
+  obstacle.remedy = "mend the clocks of Druid's hosts; then drop that version";
+  return obstacle;
 }
 
 void FillPartitions(const Unit& unit, const druid::Timeline& timeline, BeforeLook* look) {
@@ -67,7 +80,15 @@ absl::StatusOr<Pass::Sight> Pass::LookForStreams(const StoredUnit& unit) {
     return Sight{Seen::kCantTell, tails->reason, tails->message, options_.blocked_every};
   }
   if (tails->reason.empty()) return Sight{Seen::kClear, "", "", {}};
-  return Sight{Seen::kBlocked, tails->reason, tails->message, options_.blocked_every};
+  Sight sight{Seen::kBlocked, tails->reason, tails->message, options_.blocked_every};
+  sight.blockers.push_back(TailObstacle(tails->reason, tails->message, unit.unit.hull()));
+  return sight;
+}
+
+Pass::Sight Pass::BlockedBy(Obstacle obstacle, const std::string& message, absl::Duration again) {
+  Sight sight{Seen::kBlocked, obstacle.reason, message, again};
+  sight.blockers.push_back(std::move(obstacle));
+  return sight;
 }
 
 // Whoever insists writes beside a stream's APPEND lock, under a REPLACE lock of his own.
@@ -87,6 +108,8 @@ absl::StatusOr<Pass::Sight> Pass::WaitForLock(const StoredUnit& unit, const drui
   });
   if (!status.ok()) return status;
   absl::StrAppend(&sight.message, "; waited for since ", since.ToString());
+  sight.blockers.push_back(ObstacleOf(lock));
+  sight.blockers.back().since = since;
   if (!IsStreamLock(lock)) return sight;
   sight.reason = "STREAM_HOLDS_LOCK";
   const auto tasks = world_.cluster.ListLiveTasks(backfill_.datasource);
@@ -114,8 +137,8 @@ absl::StatusOr<Pass::Sight> Pass::LookForObstacles(const StoredUnit& unit) {
     if (!rules.ok()) break;
     const auto obstacle = RetentionObstacle(*rules, partition, druid_now);
     if (!obstacle) continue;
-    return Sight{Seen::kBlocked, obstacle->reason,
-                 absl::StrCat(obstacle->message, ": ", obstacle->remedy), options_.slow_look};
+    return BlockedBy(*obstacle, absl::StrCat(obstacle->message, ": ", obstacle->remedy),
+                     options_.slow_look);
   }
   return Sight{Seen::kClear, "", "", {}};
 }
@@ -135,11 +158,8 @@ Pass::Sight Pass::ReadSurroundings(const StoredUnit& unit, BeforeLook* look,
     if (!answer.done()) return Away(answer);
     if (const auto* future = FromTheFuture(answer.value(), unit.unit, answer.druid_time(),
                                            options_.max_clock_skew)) {
-      return {Seen::kBlocked, "CLOCK_SKEW",
-              absl::StrCat("segment ", future->id,
-                           " has a version from Druid's future, and would "
-                           "hide what is written now"),
-              options_.slow_look};
+      const Obstacle skew = SkewObstacle(*future);
+      return BlockedBy(skew, skew.message, options_.slow_look);
     }
     auto wider = verify::NeighboursOf(unit.unit.intervals, *granularity, answer.value());
     again = wider != look->neighbours && !Covers({hull}, wider);
@@ -151,7 +171,7 @@ Pass::Sight Pass::ReadSurroundings(const StoredUnit& unit, BeforeLook* look,
     look->used.push_back(segment.id);
     for (const Interval& partition : unit.unit.partitions) {
       if (const auto crossing = CrossingObstacle(segment, partition)) {
-        return {Seen::kBlocked, crossing->reason, crossing->message, options_.slow_look};
+        return BlockedBy(*crossing, crossing->message, options_.slow_look);
       }
     }
   }
@@ -188,6 +208,22 @@ absl::StatusOr<bool> Pass::IsDoneAlready(const StoredUnit& unit, const druid::Ti
   return all;
 }
 
+// A partition that has rows, and whose input certainly has none. What the sources of a
+// derived table hold decides, empty or not.
+std::optional<Obstacle> Pass::LookForEmptyInput(const StoredUnit& unit, const BeforeLook& look) {
+  if (backfill_.terms.min_rows == std::optional<int64_t>(0)) return std::nullopt;
+  const bool any_rows = std::any_of(look.partitions.begin(), look.partitions.end(),
+                                    [](const PartitionBefore& one) { return one.had_rows; });
+  if (!any_rows || !backfill_.sources.empty()) return std::nullopt;
+  const InputLook input(world_.cluster, backfill_.spec_json, unit.unit);
+  for (const PartitionBefore& before : look.partitions) {
+    if (!before.had_rows) continue;
+    auto obstacle = input.At(before.partition);
+    if (obstacle && obstacle->blocking) return obstacle;
+  }
+  return std::nullopt;
+}
+
 absl::StatusOr<Pass::Sight> Pass::LookBefore(const StoredUnit& unit, BeforeLook* look) {
   // First of all: what a stream publishes while it ends belongs to what is there before.
   auto streams = LookForStreams(unit);
@@ -212,6 +248,9 @@ absl::StatusOr<Pass::Sight> Pass::LookBefore(const StoredUnit& unit, BeforeLook*
   const verify::VisibleSet set = verify::VisibleSetOf(*timeline, look->neighbours);
   look->neighbour_segments = set.segments;
   look->neighbour_digest = set.digest;
+  if (const auto empty = LookForEmptyInput(unit, *look)) {
+    return BlockedBy(*empty, absl::StrCat(empty->message, ": ", empty->remedy), options_.slow_look);
+  }
   auto sources = LookAtSources(unit, &look->reads);
   if (!sources.ok() || sources->seen != Seen::kClear) return sources;
   return backfill_.terms.rule == RowRule::kSourceSums ? SumSource(unit, look) : sight;

@@ -69,6 +69,29 @@ Obstacle ObstacleOf(const druid::TaskLock& lock) {
   return obstacle;
 }
 
+Obstacle DruidObstacle(const std::string& reason, const std::string& message,
+                       const Interval& interval) {
+  Obstacle obstacle;
+  obstacle.kind = "DRUID_UNKNOWN";
+  obstacle.reason = reason;
+  obstacle.interval = interval;
+  obstacle.message = message;
+  obstacle.remedy = "wait until Druid answers: it is asked again; interlockctl doctor says more";
+  return obstacle;
+}
+
+Obstacle TailObstacle(const std::string& reason, const std::string& message,
+                      const Interval& interval) {
+  Obstacle obstacle;
+  obstacle.kind = "TAIL";
+  obstacle.reason = reason;
+  obstacle.interval = interval;
+  obstacle.message = message;
+  obstacle.remedy = "wait until the stream has passed, or have it hand over (--handover)";
+  obstacle.by_stream = true;
+  return obstacle;
+}
+
 std::optional<Obstacle> CrossingObstacle(const druid::Segment& segment, const Interval& partition) {
   const Interval& other = segment.interval;
   if (!other.Overlaps(partition) || other.Contains(partition) || partition.Contains(other)) {

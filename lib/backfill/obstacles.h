@@ -42,6 +42,13 @@ std::string DescribeLock(const druid::TaskLock& lock);
 Obstacle ObstacleOf(const lease::Held& held);
 Obstacle ObstacleOf(const druid::TaskLock& lock);
 
+// A Druid that can't be asked, or refuses.
+Obstacle DruidObstacle(const std::string& reason, const std::string& message,
+                       const Interval& interval);
+// Rows of a stream that may still come: TAIL, UNBOUNDED_TAIL ….
+Obstacle TailObstacle(const std::string& reason, const std::string& message,
+                      const Interval& interval);
+
 // A segment that sticks out of the partition and does not contain it: replacing the
 // partition would cut a week out of a month, or the other way round. CROSSING_GRANULARITY.
 std::optional<Obstacle> CrossingObstacle(const druid::Segment& segment, const Interval& partition);

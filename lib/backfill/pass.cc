@@ -75,6 +75,7 @@ absl::Status Pass::Move(StoredUnit& unit, const Sight& sight, const Body& more) 
     after.reason = sight.reason;
     after.message = sight.message;
     after.due = tx.now() + sight.again;
+    after.blockers = sight.blockers;
     absl::Status stored = UpdateUnit(tx, after);
     if (stored.ok() && more) stored = more(tx);
     // Once it is over, others may have its time.
@@ -185,6 +186,8 @@ absl::Status Pass::TakeFree(store::Transaction& tx, Backfill& backfill,
                    : !other->message.empty()
                        ? other->message
                        : absl::StrCat("held by ", other->holder, " for ", other->purpose);
+    unit.blockers.clear();
+    if (other != nullptr) unit.blockers.push_back(ObstacleOf(*other));
     if (other != nullptr && other->by == lease::HeldBy::kTail && !handover_.reason.empty()) {
       unit.reason = handover_.reason;
       unit.message = absl::StrCat(handover_.message, "; ", unit.message);

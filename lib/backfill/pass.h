@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "lib/backfill/handover.h"
+#include "lib/backfill/obstacles.h"
 #include "lib/backfill/runner.h"
 #include "lib/backfill/tail_terms.h"
 
@@ -46,6 +47,7 @@ class Pass {
     std::string reason, message;
     absl::Duration again = absl::ZeroDuration();  // when to look at the unit again
     std::optional<int64_t> rows = std::nullopt;   // of what is done already, by its proofs
+    std::vector<Obstacle> blockers = {};          // what is in the way
   };
 
   // --- pass.cc: the frame ---
@@ -77,6 +79,8 @@ class Pass {
   // --- look.cc: what is there, and in the way, before a task is posted ---
   absl::StatusOr<Sight> LookBefore(const StoredUnit& unit, BeforeLook* look);
   absl::StatusOr<Sight> LookForStreams(const StoredUnit& unit);
+  std::optional<Obstacle> LookForEmptyInput(const StoredUnit& unit, const BeforeLook& look);
+  static Sight BlockedBy(Obstacle obstacle, const std::string& message, absl::Duration again);
   absl::StatusOr<Sight> WaitForLock(const StoredUnit& unit, const druid::TaskLock& lock);
   bool MayShare(const druid::TaskLock& lock) const;
   absl::StatusOr<Sight> LookForObstacles(const StoredUnit& unit);
@@ -143,6 +147,7 @@ class Pass {
   bool must_end_ = false;
   // Attempts that wait long for a lock, by task: for whose. Of some the lock was taken away.
   std::map<std::string, std::string> waits_for_;
+  std::map<std::string, Obstacle> waits_behind_;
   std::set<std::string> preempted_;
   Instant now_;  // the store's, at the start of the pass
   // When the lease of the unit that is about to be posted ends, on the monotonic clock.
@@ -158,8 +163,10 @@ class Pass {
 template <class T>
 Pass::Sight Pass::Away(const druid::Answer<T>& answer) {
   druid_away_ = druid_away_ || answer.unknown();
-  return {Seen::kCantTell, answer.unknown() ? "DRUID_UNAVAILABLE" : "DRUID_REFUSES", answer.text(),
-          options_.blocked_every};
+  Sight sight{Seen::kCantTell, answer.unknown() ? "DRUID_UNAVAILABLE" : "DRUID_REFUSES",
+              answer.text(), options_.blocked_every};
+  sight.blockers.push_back(DruidObstacle(sight.reason, sight.message, Hull(backfill_.intervals)));
+  return sight;
 }
 
 }  // namespace interlock::backfill

@@ -11,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "lib/backfill/backfill_errors.h"
+#include "lib/backfill/input_look.h"
 #include "lib/backfill/json_members.h"
 #include "lib/backfill/obstacles.h"
 #include "lib/backfill/rows.h"
@@ -84,6 +85,7 @@ class Planner {
   void LookAtRules(druid::Cluster& cluster, Instant now);
   void LookAtTasks(druid::Cluster& cluster);
   void CountRows(druid::Cluster& cluster);
+  void LookAtInput(druid::Cluster& cluster);
   // False, with a notice, where the answer says nothing.
   template <class T>
   bool Told(const druid::Answer<T>& answer) {
@@ -273,6 +275,30 @@ void Planner::CountRows(druid::Cluster& cluster) {
   }
 }
 
+// Of partitions that have rows: none of theirs may be replaced by nothing unawares.
+void Planner::LookAtInput(druid::Cluster& cluster) {
+  if (checked_.terms.min_rows == std::optional<int64_t>(0)) return;
+  if (!checked_.request.sources.empty()) return;  // what they hold decides, empty or not
+  std::optional<InputLook> look;
+  size_t looked_at = plan_.units.size(), looks = 0;
+  for (PlannedPartition& planned : plan_.partitions) {
+    const bool has_rows =
+        std::any_of(planned.replaces.begin(), planned.replaces.end(),
+                    [](const Replaced& one) { return one.segments > one.tombstones; });
+    if (!has_rows) continue;
+    if (planned.unit != looked_at) {
+      if (++looks > kMaxLookedAtInputs) {
+        return Notice(
+            "INPUT_NOT_LOOKED_AT",
+            absl::StrCat("the input of the first ", kMaxLookedAtInputs, " tasks was looked at"));
+      }
+      look.emplace(cluster, spec_.json, plan_.units[planned.unit].unit);
+      looked_at = planned.unit;
+    }
+    if (auto obstacle = look->At(planned.partition)) Add(planned, *std::move(obstacle));
+  }
+}
+
 void Planner::LookAtDruid(druid::Cluster& cluster) {
   const Interval hull =
       *Interval::Of(spec_.intervals.front().start(), spec_.intervals.back().end());
@@ -285,6 +311,7 @@ void Planner::LookAtDruid(druid::Cluster& cluster) {
   if (used.druid_time()) LookAtRules(cluster, *used.druid_time());
   LookAtTasks(cluster);
   CountRows(cluster);
+  LookAtInput(cluster);
 }
 
 void Planner::Finish() {

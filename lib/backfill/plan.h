@@ -49,6 +49,8 @@ struct PlannedUnit {
 inline constexpr size_t kMaxReadsBytes = 1'000;
 // Partitions whose rows are counted: a query each.
 inline constexpr size_t kMaxCountedPartitions = 100;
+// Tasks whose input is looked at: a folder or a request each.
+inline constexpr size_t kMaxLookedAtInputs = 100;
 
 struct Plan {
   std::string datasource;

@@ -153,7 +153,10 @@ absl::Status Pass::NoteState(StoredUnit& unit, Attempt& attempt, AttemptState st
       message == unit.message) {
     return absl::OkStatus();
   }
-  return Move(unit, {Seen::kLives, reason, message, {}}, [&](store::Transaction& tx) {
+  Sight sight{Seen::kLives, reason, message, {}};
+  const auto behind = waits_behind_.find(attempt.task_id);
+  if (!message.empty() && behind != waits_behind_.end()) sight.blockers.push_back(behind->second);
+  return Move(unit, sight, [&](store::Transaction& tx) {
     attempt.state = state;
     if (runs && !attempt.running) attempt.running = tx.now();
     return UpdateAttempt(tx, attempt);
@@ -192,6 +195,9 @@ void Pass::NoteOthersLocks(const StoredUnit& unit, const Attempt& attempt,
     }
     waits_for_[attempt.task_id] =
         absl::StrCat(DescribeLock(lock), "; waited for since ", PostedAt(attempt).ToString());
+    Obstacle obstacle = ObstacleOf(lock);
+    obstacle.since = PostedAt(attempt);
+    waits_behind_[attempt.task_id] = std::move(obstacle);
   }
 }
 

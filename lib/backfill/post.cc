@@ -112,6 +112,7 @@ absl::Status Pass::StoreIntent(StoredUnit& unit, BeforeLook look, bool* stored) 
     if (!inserted.ok()) return inserted;
     moved.state = Next(unit.state, Seen::kClear).state;
     moved.reason = moved.message = "";
+    moved.blockers.clear();
     moved.task_id = attempt.task_id;
     moved.due = tx.now();
     ++moved.attempts;
@@ -128,7 +129,8 @@ absl::Status Pass::StoreIntent(StoredUnit& unit, BeforeLook look, bool* stored) 
     return Move(unit, {Seen::kLeaseLost, "LEASE_LOST", std::string(status.message()), {}});
   }
   if (status.ok() && !handover.reason.empty()) {
-    return Move(unit, {Seen::kBlocked, handover.reason, handover.message, options_.blocked_every});
+    return Move(unit, BlockedBy(TailObstacle(handover.reason, handover.message, unit.unit.hull()),
+                                handover.message, options_.blocked_every));
   }
   if (!status.ok() || !*stored) return status;
   unit = std::move(moved);

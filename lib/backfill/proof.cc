@@ -85,6 +85,26 @@ Value ComparedOf(const std::vector<Compared>& all, JsonWriter& out) {
     one.AddMember("measure", out.Copy(compared.measure), out.allocator());
     one.AddMember("expected", compared.expected, out.allocator());
     one.AddMember("found", compared.found, out.allocator());
+    if (compared.by_twin) one.AddMember("by_twin", true, out.allocator());
+    list.PushBack(one, out.allocator());
+  }
+  return list;
+}
+
+Value ChangesOf(const std::vector<verify::NeighbourChange>& changes, JsonWriter& out) {
+  Value list(rapidjson::kArrayType);
+  for (const verify::NeighbourChange& change : changes) {
+    Value one(rapidjson::kObjectType);
+    const auto text = [&](const char* name, const std::string& value) {
+      if (value.empty()) return;
+      one.AddMember(rapidjson::StringRef(name), out.Copy(value), out.allocator());
+    };
+    text("interval", change.interval.ToString());
+    const auto cause = verify::NameOf(change.cause);
+    text("cause", std::string(cause.data(), cause.size()));
+    text("before", change.version_before);
+    text("after", change.version_after);
+    text("to", change.attributed_to);
     list.PushBack(one, out.allocator());
   }
   return list;
@@ -159,6 +179,7 @@ std::string ToJson(const Proof& proof) {
   out.Text("neighbours_before", proof.neighbours_before);
   out.Text("neighbours_after", proof.neighbours_after);
   out.Texts("neighbour_changes", proof.neighbour_changes);
+  if (!proof.changes.empty()) out.Put("changes", ChangesOf(proof.changes, out));
   out.Number("snapshot", proof.snapshot.millis());
   out.Texts("notes", proof.notes);
   out.Text("accepted_by", proof.accepted_by);
@@ -185,7 +206,8 @@ std::optional<Proof> ProofFrom(const std::string& json) {
   proof.rows_found = DoubleIn(document, "rows_found");
   ForEachIn(document, "compared", [&](const Value& one) {
     proof.compared.push_back({TextIn(one, "measure"), DoubleIn(one, "expected").value_or(0),
-                              DoubleIn(one, "found").value_or(0)});
+                              DoubleIn(one, "found").value_or(0),
+                              MemberOf(one, "by_twin") != nullptr});
   });
   if (const Value* rows = MemberOf(document, "task_rows")) {
     const auto count = [&](const char* name) { return NumberIn(*rows, name).value_or(0); };
@@ -195,6 +217,10 @@ std::optional<Proof> ProofFrom(const std::string& json) {
   proof.neighbours_before = TextIn(document, "neighbours_before");
   proof.neighbours_after = TextIn(document, "neighbours_after");
   proof.neighbour_changes = TextsIn(document, "neighbour_changes");
+  ForEachIn(document, "changes", [&](const Value& one) {
+    proof.changes.push_back({IntervalIn(one, "interval"), verify::CauseOf(TextIn(one, "cause")),
+                             TextIn(one, "before"), TextIn(one, "after"), TextIn(one, "to")});
+  });
   proof.snapshot = Instant::FromMillis(NumberIn(document, "snapshot").value_or(0));
   proof.notes = TextsIn(document, "notes");
   proof.accepted_by = TextIn(document, "accepted_by");

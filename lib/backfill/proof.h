@@ -53,6 +53,7 @@ struct Compared {
   std::string measure;  // "rows", or the column that was summed
   double expected = 0;
   double found = 0;
+  bool by_twin = false;  // with another datasource; else with what the work itself tells
 };
 
 struct Proof {
@@ -72,7 +73,8 @@ struct Proof {
   std::vector<Compared> compared;
   std::optional<TaskRows> task_rows;
   std::string neighbours_before, neighbours_after;  // digests
-  std::vector<std::string> neighbour_changes;       // each with its cause
+  std::vector<std::string> neighbour_changes;       // a sentence for each that is explained
+  std::vector<verify::NeighbourChange> changes;     // the same by chunk and version
   Instant snapshot;
   std::vector<std::string> notes;  // ROWS_NOT_PROVABLE: …
   std::string accepted_by, accept_reason;

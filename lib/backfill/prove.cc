@@ -2,11 +2,11 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "lib/backfill/known_changes.h"
 #include "lib/backfill/leases.h"
 #include "lib/backfill/obstacles.h"
 #include "lib/backfill/pass.h"
 #include "lib/guard/late_rows.h"
-#include "lib/lease/reservations.h"
 #include "lib/time/interval_set.h"
 
 namespace interlock::backfill {
@@ -54,21 +54,8 @@ absl::StatusOr<Pass::Sight> Pass::LookForOthers(const StoredUnit& unit, Attempt&
 absl::Status Pass::ReadKnown(const StoredUnit& unit, const Attempt& attempt, Evidence* evidence) {
   const Interval around = Around(unit.unit, attempt.before.neighbours);
   return world_.store.Read([&](store::Transaction& tx) -> absl::Status {
-    auto known =
-        KnownAttempts(tx, attempt.datasource, around, attempt.before.taken, attempt.task_id);
+    auto known = KnownChanges(tx, attempt, around, attempt.before.taken);
     if (!known.ok()) return known.status();
-    lease::Filter filter;
-    filter.datasource = attempt.datasource;
-    filter.overlapping = around;
-    auto leases = lease::List(tx, filter, {});
-    if (!leases.ok()) return leases.status();
-    for (const lease::Reservation& lease : leases->reservations) {
-      if (lease.id == attempt.reservation_id) continue;
-      for (const Interval& interval : lease.intervals) {
-        known->push_back({interval, lease.created, std::nullopt,
-                          absl::StrCat("reservation ", lease.id, " of ", lease.holder)});
-      }
-    }
     auto totals = SumUnits(tx, backfill_.id);
     if (!totals.ok()) return totals.status();
     evidence->known = *std::move(known);
@@ -104,6 +91,9 @@ Pass::Sight Pass::Gather(const StoredUnit& unit, Attempt& attempt, Evidence* evi
   auto snapshot = druid::Observe(world_.cluster, request, world_.store.Now());
   if (!snapshot.done()) return Away(snapshot);
   evidence->after = std::move(snapshot.value());
+  if (!backfill_.terms.same_as.empty()) {
+    evidence->twin = ReadTwin(world_.cluster, backfill_.terms, unit.unit);
+  }
   return {Seen::kClear, "", "", {}};
 }
 
@@ -166,10 +156,12 @@ absl::Status Pass::StoreJudgement(StoredUnit& unit, Attempt& attempt, const Unit
     sight.message = absl::StrCat(judged.message, "; Druid said: ", attempt.druid_error);
   }
   unit.unparseable = settles && attempt.rows ? attempt.rows->unparseable : 0;
+  unit.thrown_away = settles && attempt.rows ? attempt.rows->thrown_away : 0;
   const bool counted = settles && judged.seen != Seen::kNoEffect;
   unit.rows = counted ? judged.rows : std::nullopt;
   unit.sums = counted ? judged.sums : std::nullopt;
   if (judged.seen == Seen::kProvenEmpty) unit.rows = 0;
+  attempt.neighbours_after = judged.neighbours_after;
   return Move(unit, sight, [&](store::Transaction& tx) -> absl::Status {
     if (settles) {
       attempt.state = AttemptState::kSettled;
@@ -196,6 +188,7 @@ absl::Status Pass::StorePartition(store::Transaction& tx, const StoredUnit& unit
   partition.reason = judged.reason;
   partition.message = judged.message;
   partition.proof = judged.proof;
+  partition.findings = judged.findings;
   absl::Status status = UpdatePartition(tx, backfill_.id, partition);
   if (!status.ok() || (!IsGood(judged.state) && judged.state != State::kSuspect)) return status;
   // Where streams write, rows may come to it yet.

@@ -88,6 +88,8 @@ std::string ToJson(const RowTerms& terms) {
   out.Number("max_unparseable", terms.max_unparseable);
   out.Put("expected_sums", SumsOf(terms.expected_sums, out));
   out.Put("expected_partitions", PartitionsOf(terms.expected_partitions, out));
+  if (!terms.same_as.empty()) out.Text("same_as", terms.same_as);
+  if (!terms.twin_metrics.empty()) out.Texts("twin_metrics", terms.twin_metrics);
   return out.ToString();
 }
 
@@ -111,6 +113,8 @@ RowTerms RowTermsFrom(const std::string& json) {
     terms.expected_partitions.push_back(
         {IntervalIn(one, "interval"), NumberIn(one, "rows"), SumsIn(one)});
   });
+  terms.same_as = TextIn(document, "same_as");
+  terms.twin_metrics = TextsIn(document, "twin_metrics");
   return terms;
 }
 

@@ -13,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "lib/backfill/judge.h"
+#include "lib/backfill/obstacles.h"
 #include "lib/backfill/proof.h"
 #include "lib/backfill/sources.h"
 #include "lib/backfill/state.h"
@@ -109,7 +110,10 @@ struct StoredUnit {
   Instant due;                                        // not looked at before
   std::optional<int64_t> rows;                        // that came in, once proven
   std::optional<std::map<std::string, double>> sums;  // that are expected over the whole
-  int64_t unparseable = 0;
+  int64_t unparseable = 0, thrown_away = 0;
+  // What it waits for, or was skipped for. Written, and read back with its partitions only:
+  // whoever moves a unit says anew what is in its way.
+  std::vector<Obstacle> blockers;
 };
 
 struct StoredPartition {
@@ -120,6 +124,8 @@ struct StoredPartition {
   Instant since;  // of the state
   int64_t revision = 0;
   std::optional<Proof> proof;
+  std::vector<verify::Finding> findings;  // of the last look that judged it
+  std::vector<Obstacle> blockers;         // of its unit's, those that overlap it
   // Of its unit: its name, its attempts in this backfill, the newest one's task.
   std::string unit_key;
   int64_t attempts = 0;
@@ -164,6 +170,8 @@ struct Attempt {
   std::vector<std::pair<Interval, std::string>> locks;
   bool others_seen = false;
   std::optional<TaskRows> rows;
+  // What was read next door when its effect was judged, in `before.neighbours`.
+  std::optional<std::vector<verify::SeenSegment>> neighbours_after;
   std::string abandoned_by, abandon_reason;  // where a person has declared it over
 };
 

@@ -11,6 +11,7 @@
 #include "lib/backfill/job.h"
 #include "lib/backfill/json_members.h"
 #include "lib/backfill/sql_check.h"
+#include "lib/backfill/twin.h"
 #include "rapidjson/pointer.h"
 
 namespace interlock::backfill {
@@ -54,6 +55,7 @@ std::string FingerprintOf(const BackfillRequest& request, const std::string& wor
   RowTerms asked;
   asked.expected_sums = request.expected_sums;
   asked.expected_partitions = request.expected_partitions;
+  asked.same_as = request.same_as;
   absl::StrAppend(&text, "\n", ToJson(asked));
   const TailTerms& tails = request.tails;
   absl::StrAppend(&text, "\n", absl::string_view(NameOf(tails.policy)), " ",
@@ -87,6 +89,10 @@ RowTerms TermsOf(const BackfillRequest& request, const Spec& spec) {
   terms.max_unparseable = request.max_unparseable.value_or(0);
   terms.expected_sums = request.expected_sums;
   terms.expected_partitions = request.expected_partitions;
+  if (!request.same_as.empty()) {
+    terms.same_as = request.same_as;
+    terms.twin_metrics = TwinMetricsOf(spec.metrics, terms.count_metric);
+  }
   return terms;
 }
 
@@ -176,6 +182,7 @@ absl::StatusOr<CheckedRequest> Checked(BackfillRequest request, const Options& o
   checked.fingerprint = FingerprintOf(request, work.empty() ? spec.json : work, spec.intervals);
   checked.request = std::move(request);
   if (absl::Status status = CheckExpectations(checked); !status.ok()) return status;
+  if (absl::Status status = CheckTwin(cluster, checked.terms); !status.ok()) return status;
   return checked;
 }
 

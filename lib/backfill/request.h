@@ -47,6 +47,8 @@ struct BackfillRequest {
   // Sums of metrics over all of it, and what is expected of single partitions.
   std::vector<ExpectedSum> expected_sums;
   std::vector<ExpectedPartition> expected_partitions;
+  // A datasource that must have the same rows and sums; "" for none.
+  std::string same_as;
   // The column whose sum counts raw rows, in place of the spec's own count metric.
   std::string count_metric;
 

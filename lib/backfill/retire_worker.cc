@@ -7,6 +7,7 @@
 #include "lib/audit/audit.h"
 #include "lib/audit/json_object.h"
 #include "lib/backfill/leases.h"
+#include "lib/backfill/mark_leave.h"
 #include "lib/backfill/retire.h"
 #include "lib/backfill/rows.h"
 #include "lib/druid/timeline.h"
@@ -194,30 +195,13 @@ absl::Status RetirePass::Begin() {
 }
 
 absl::StatusOr<bool> RetirePass::MayCall(Retirement& one) {
-  if (claim_.Remaining(world_.clock) <= options_.call_deadline) {
-    absl::Status status =
-        work::Extend(world_.store, world_.clock, claim_, options_.call_deadline * 3);
-    if (!status.ok()) return status;
-  }
-  const auto before = world_.clock.Monotonic();
-  std::chrono::nanoseconds lease_ends{0};
-  absl::Status status = Write([&](store::Transaction& tx) -> absl::Status {
-    lease::Pin pin;
-    pin.work_id = PinId(one);
-    pin.interval = one.partition;
-    pin.link = absl::StrCat("backfills/", one.backfill_id, ", retirement");
-    absl::Status pinned = lease::PinWork(tx, one.reservation_id, one.token, pin);
-    if (!pinned.ok()) return pinned;
-    auto reservation = lease::Get(tx, one.reservation_id);
-    if (!reservation.ok()) return reservation.status();
-    lease_ends = before + absl::ToChronoNanoseconds(reservation->deadline - tx.now());
+  const MarkCall call{PinId(one), absl::StrCat("backfills/", one.backfill_id, ", retirement"),
+                      one.partition, one.reservation_id, one.token};
+  return TakeMarkLeave(world_, options_, claim_, call, [&](store::Transaction& tx) {
     one.called = tx.now();
     one.clear.reset();
     return PutRetirement(tx, one);
   });
-  if (!status.ok()) return status;
-  const absl::Duration left = absl::FromChrono(lease_ends - world_.clock.Monotonic());
-  return left > options_.call_deadline && claim_.Remaining(world_.clock) > options_.call_deadline;
 }
 
 absl::Status RetirePass::Move(Retirement& one) {

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "lib/backfill/backfills.h"
 #include "lib/backfill/leases.h"
+#include "lib/backfill/mark_leave.h"
 #include "lib/backfill/rollback_look.h"
 #include "lib/backfill/rows.h"
 #include "lib/druid/observation.h"
@@ -105,29 +106,13 @@ absl::Status RollbackPass::Begin() {
 }
 
 absl::StatusOr<bool> RollbackPass::MayCall(Rollback& rollback) {
-  if (claim_.Remaining(world_.clock) <= options_.call_deadline) {
-    absl::Status status =
-        work::Extend(world_.store, world_.clock, claim_, options_.call_deadline * 3);
-    if (!status.ok()) return status;
-  }
-  const auto before = world_.clock.Monotonic();
-  std::chrono::nanoseconds lease_ends{0};
-  absl::Status status = Write([&](store::Transaction& tx) -> absl::Status {
-    lease::Pin pin;
-    pin.work_id = PinId(rollback);
-    pin.interval = rollback.partition;
-    pin.link = absl::StrCat("backfills/", rollback.backfill_id, ", rollback");
-    absl::Status pinned = lease::PinWork(tx, rollback.reservation_id, rollback.token, pin);
-    if (!pinned.ok()) return pinned;
-    auto reservation = lease::Get(tx, rollback.reservation_id);
-    if (!reservation.ok()) return reservation.status();
-    lease_ends = before + absl::ToChronoNanoseconds(reservation->deadline - tx.now());
+  const MarkCall call{PinId(rollback),
+                      absl::StrCat("backfills/", rollback.backfill_id, ", rollback"),
+                      rollback.partition, rollback.reservation_id, rollback.token};
+  return TakeMarkLeave(world_, options_, claim_, call, [&](store::Transaction& tx) {
     rollback.called = tx.now();
     return PutRollback(tx, rollback);
   });
-  if (!status.ok()) return status;
-  const absl::Duration left = absl::FromChrono(lease_ends - world_.clock.Monotonic());
-  return left > options_.call_deadline && claim_.Remaining(world_.clock) > options_.call_deadline;
 }
 
 absl::Status RollbackPass::Move(Rollback& rollback) {

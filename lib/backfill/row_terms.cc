@@ -38,6 +38,11 @@ std::vector<std::string> MetricsOf(const RowTerms& terms) {
   };
   add(terms.expected_sums);
   for (const ExpectedPartition& one : terms.expected_partitions) add(one.sums);
+  for (const std::string& metric : terms.twin_metrics) {
+    if (std::find(metrics.begin(), metrics.end(), metric) == metrics.end()) {
+      metrics.push_back(metric);
+    }
+  }
   return metrics;
 }
 

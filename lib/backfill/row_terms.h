@@ -26,6 +26,10 @@ struct RowTerms {
   int64_t max_unparseable = 0;             // of the whole backfill
   std::vector<ExpectedSum> expected_sums;  // over the whole backfill
   std::vector<ExpectedPartition> expected_partitions;
+  // A datasource that must have the same in the same time, "" for none; and the metrics that
+  // are compared with it beside the rows.
+  std::string same_as;
+  std::vector<std::string> twin_metrics;
 };
 
 // Metrics to sum for these terms, in what is written.

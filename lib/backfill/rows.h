@@ -85,7 +85,7 @@ absl::StatusOr<std::vector<Doubt>> ReadDoubts(store::Transaction& tx,
 struct Totals {
   int64_t rows = 0;
   bool rows_known = true;  // of every unit
-  int64_t unparseable = 0;
+  int64_t unparseable = 0, thrown_away = 0;
 };
 absl::StatusOr<Totals> SumUnits(store::Transaction& tx, const std::string& backfill_id);
 // Of what is expected over the whole; nothing where some unit's are not known.
@@ -122,6 +122,11 @@ absl::StatusOr<Attempt> ReadAttempt(store::Transaction& tx, const std::string& t
 // Of one unit, oldest first.
 absl::StatusOr<std::vector<Attempt>> ReadAttempts(store::Transaction& tx,
                                                   const std::string& backfill_id, int64_t unit);
+// Units of the first and the last partition in `interval` that are DONE or EMPTY; one, where
+// it is the same.
+absl::StatusOr<std::vector<int64_t>> ProvenUnitsAtEdges(store::Transaction& tx,
+                                                        const std::string& backfill_id,
+                                                        const Interval& interval);
 // What our own attempts may have written in `around` since `since`, but for one task's.
 absl::StatusOr<std::vector<verify::KnownChange>> KnownAttempts(store::Transaction& tx,
                                                                const std::string& datasource,

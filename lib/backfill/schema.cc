@@ -51,6 +51,17 @@ std::vector<std::string> TotalsAndDeadlines() {
   };
 }
 
+// Version 6: what is in a partition's way, what was found of it, what lay next door.
+std::vector<std::string> WhatIsTold() {
+  return {
+      "ALTER TABLE backfill_unit ADD COLUMN blockers TEXT NOT NULL DEFAULT ''",
+      "ALTER TABLE backfill_unit ADD COLUMN thrown_away BIGINT NOT NULL DEFAULT 0",
+      "ALTER TABLE backfill_partition ADD COLUMN findings TEXT NOT NULL DEFAULT ''",
+      // Segments that were read next door after the attempt.
+      "ALTER TABLE backfill_attempt ADD COLUMN after_look TEXT NOT NULL DEFAULT ''",
+  };
+}
+
 }  // namespace
 
 store::Schema BackfillSchema() {
@@ -123,7 +134,8 @@ store::Schema BackfillSchema() {
        JobsAndRollbacks(),
        Retirements(),
        TotalsAndDeadlines(),
-       DerivedTables()},
+       DerivedTables(),
+       WhatIsTold()},
       {}};
 }
 

@@ -76,29 +76,43 @@ Split SplitByLease(const Unit& unit, const std::vector<Interval>& granted) {
   return split;
 }
 
-std::string WhoHolds(const std::vector<lease::Held>& skipped, const Unit& unit) {
+// Why a unit is left alone, or waits.
+struct Why {
+  std::string reason, message;
+  std::vector<Obstacle> blockers;
+};
+
+Why WhoHolds(const std::vector<lease::Held>& skipped, const Unit& unit) {
+  Why why{"HELD", "held by another", {}};
   for (const lease::Held& held : skipped) {
-    if (held.interval.Overlaps(unit.hull())) {
-      return absl::StrCat("held by ", held.holder, " for ", held.purpose);
+    if (!held.interval.Overlaps(unit.hull())) continue;
+    if (why.blockers.empty()) {
+      why.message = absl::StrCat("held by ", held.holder, " for ", held.purpose);
     }
+    why.blockers.push_back(ObstacleOf(held));
   }
-  return "held by another";
+  return why;
+}
+
+Why WaitsForStream(const Unit& unit) {
+  const std::string message = "a stream may still write here";
+  return {"TAIL", message, {TailObstacle("TAIL", message, unit.hull())}};
 }
 
 class UnitStorer {
  public:
   UnitStorer(store::Transaction& tx, const Backfill& backfill) : tx_(tx), backfill_(backfill) {}
 
-  absl::Status Store(const Unit& unit, State state, const std::string& reason,
-                     const std::string& message) {
+  absl::Status Store(const Unit& unit, State state, Why why = {}) {
     if (unit.partitions.empty()) return absl::OkStatus();
     StoredUnit stored;
     stored.backfill_id = backfill_.id;
     stored.number = next_++;
     stored.unit = unit;
     stored.state = state;
-    stored.reason = reason;
-    stored.message = message;
+    stored.reason = std::move(why.reason);
+    stored.message = std::move(why.message);
+    stored.blockers = std::move(why.blockers);
     stored.due = tx_.now();
     if (state == State::kReserved) {
       stored.reservation_id = backfill_.reservation_id;
@@ -120,13 +134,12 @@ absl::Status StoreUnits(store::Transaction& tx, const Backfill& backfill, const 
   for (const Unit& unit : cut.units) {
     const Split split = SplitByLease(unit, grant.reservation.intervals);
     const Split rest = SplitByLease(split.skipped, later);
-    absl::Status status = storer.Store(split.kept, State::kReserved, "", "");
-    if (status.ok()) {
-      status = storer.Store(rest.kept, State::kPending, "TAIL", "a stream may still write here");
+    absl::Status status = storer.Store(split.kept, State::kReserved);
+    if (status.ok() && !rest.kept.partitions.empty()) {
+      status = storer.Store(rest.kept, State::kPending, WaitsForStream(rest.kept));
     }
     if (status.ok() && !rest.skipped.partitions.empty()) {
-      status = storer.Store(rest.skipped, State::kSkipped, "HELD",
-                            WhoHolds(grant.skipped, rest.skipped));
+      status = storer.Store(rest.skipped, State::kSkipped, WhoHolds(grant.skipped, rest.skipped));
     }
     if (!status.ok()) return status;
   }

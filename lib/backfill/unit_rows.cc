@@ -7,18 +7,21 @@
 #include "lib/backfill/revision.h"
 #include "lib/backfill/rows.h"
 #include "lib/backfill/state_events.h"
+#include "lib/backfill/told_json.h"
+#include "lib/time/interval_set.h"
 
 namespace interlock::backfill {
 namespace {
 
 #define INTERLOCK_UNIT_COLUMNS                                                \
   "backfill_id, number, unit_key, state, reason, message, attempts, task_id," \
-  " reservation_id, token, due_ms, rows_in, unparseable, sums_in"
+  " reservation_id, token, due_ms, rows_in, unparseable, sums_in, thrown_away"
 
-#define INTERLOCK_PARTITIONS                                                          \
-  "SELECT p.start_ms, p.end_ms, p.unit, p.state, p.reason, p.message, p.since_ms,"    \
-  " p.revision, p.proof, u.unit_key, u.attempts, u.task_id FROM backfill_partition p" \
-  " JOIN backfill_unit u ON u.backfill_id = p.backfill_id AND u.number = p.unit"      \
+#define INTERLOCK_PARTITIONS                                                        \
+  "SELECT p.start_ms, p.end_ms, p.unit, p.state, p.reason, p.message, p.since_ms,"  \
+  " p.revision, p.proof, u.unit_key, u.attempts, u.task_id, u.blockers, p.findings" \
+  " FROM backfill_partition p"                                                      \
+  " JOIN backfill_unit u ON u.backfill_id = p.backfill_id AND u.number = p.unit"    \
   " WHERE p.backfill_id = :id AND "
 
 StoredUnit UnitOf(const store::Row& row) {
@@ -37,6 +40,7 @@ StoredUnit UnitOf(const store::Row& row) {
   if (!row.IsNull(11)) unit.rows = row.Int(11);
   unit.unparseable = row.Int(12);
   if (!row.IsNull(13)) unit.sums = SumsFrom(row.Text(13));
+  unit.thrown_away = row.Int(14);
   return unit;
 }
 
@@ -53,6 +57,12 @@ StoredPartition PartitionOf(const store::Row& row) {
   partition.unit_key = row.Text(9);
   partition.attempts = row.Int(10);
   partition.task_id = row.Text(11);
+  for (Obstacle& obstacle : ObstaclesFrom(row.Text(12))) {
+    if (obstacle.interval.Overlaps(partition.partition)) {
+      partition.blockers.push_back(std::move(obstacle));
+    }
+  }
+  partition.findings = FindingsFrom(row.Text(13));
   return partition;
 }
 
@@ -99,11 +109,13 @@ absl::Status InsertUnit(store::Transaction& tx, const std::string& datasource,
       tx.Execute(
             "INSERT INTO backfill_unit (backfill_id, number, datasource, unit_key, start_ms,"
             " end_ms, state, open, reason, message, attempts, task_id, reservation_id, token,"
-            " due_ms, unparseable) VALUES (:id, :number, :datasource, :key, :start, :end, :state,"
-            " :open, :reason, :message, :attempts, :task, :reservation, :token, :due, 0)",
+            " due_ms, unparseable, blockers) VALUES (:id, :number, :datasource, :key, :start,"
+            " :end, :state, :open, :reason, :message, :attempts, :task, :reservation, :token,"
+            " :due, 0, :blockers)",
             {unit.backfill_id, unit.number, datasource, unit.unit.key(), hull.start(), hull.end(),
              std::string(NameOf(unit.state)), IsOpen(unit.state), unit.reason, unit.message,
-             unit.attempts, unit.task_id, unit.reservation_id, unit.token, unit.due})
+             unit.attempts, unit.task_id, unit.reservation_id, unit.token, unit.due,
+             ToJson(unit.blockers)})
           .status();
   auto revision = NextRevision(tx);
   if (!status.ok() || !revision.ok()) return status.ok() ? revision.status() : status;
@@ -128,13 +140,14 @@ absl::Status UpdateUnit(store::Transaction& tx, const StoredUnit& unit) {
                  "UPDATE backfill_unit SET state = :state, open = :open, reason = :reason,"
                  " message = :message, attempts = :attempts, task_id = :task,"
                  " reservation_id = :reservation, token = :token, due_ms = :due, rows_in = :rows,"
-                 " unparseable = :unparseable, sums_in = :sums"
+                 " unparseable = :unparseable, sums_in = :sums, thrown_away = :thrown,"
+                 " blockers = :blockers"
                  " WHERE backfill_id = :id AND number = :number",
                  {std::string(NameOf(unit.state)), IsOpen(unit.state), unit.reason, unit.message,
                   unit.attempts, unit.task_id, unit.reservation_id, unit.token, unit.due,
                   unit.rows ? store::Value(*unit.rows) : store::Value(), unit.unparseable,
                   unit.sums ? store::Value(SumsToJson(*unit.sums)) : store::Value(),
-                  unit.backfill_id, unit.number})
+                  unit.thrown_away, ToJson(unit.blockers), unit.backfill_id, unit.number})
                .status();
   auto revision = NextRevision(tx);
   if (!status.ok() || !revision.ok()) return status.ok() ? revision.status() : status;
@@ -143,10 +156,11 @@ absl::Status UpdateUnit(store::Transaction& tx, const StoredUnit& unit) {
   return tx
       .Execute(
           "UPDATE backfill_partition SET since_ms = CASE WHEN state = :state THEN since_ms ELSE"
-          " :now END, state = :state, reason = :reason, message = :message, revision = :revision"
+          " :now END, findings = CASE WHEN state = :state THEN findings ELSE '' END,"
+          " state = :state, reason = :reason, message = :message, revision = :revision"
           " WHERE backfill_id = :id AND unit = :unit"
           " AND (state <> :state OR reason <> :reason OR message <> :message)",
-          {state, tx.now(), state, unit.reason, unit.message, *revision, unit.backfill_id,
+          {state, tx.now(), state, state, unit.reason, unit.message, *revision, unit.backfill_id,
            unit.number, state, unit.reason, unit.message})
       .status();
 }
@@ -158,11 +172,11 @@ absl::Status UpdatePartition(store::Transaction& tx, const std::string& backfill
   return tx
       .Execute(
           "UPDATE backfill_partition SET state = :state, reason = :reason, message = :message,"
-          " since_ms = :since, revision = :revision, proof = :proof"
+          " since_ms = :since, revision = :revision, proof = :proof, findings = :findings"
           " WHERE backfill_id = :id AND start_ms = :start",
           {std::string(NameOf(partition.state)), partition.reason, partition.message, tx.now(),
            *revision, partition.proof ? store::Value(ToJson(*partition.proof)) : store::Value(),
-           backfill_id, partition.partition.start()})
+           ToJson(partition.findings), backfill_id, partition.partition.start()})
       .status();
 }
 
@@ -251,12 +265,13 @@ absl::StatusOr<std::map<State, int64_t>> CountPartitions(store::Transaction& tx,
 
 absl::StatusOr<Totals> SumUnits(store::Transaction& tx, const std::string& backfill_id) {
   auto rows = tx.Query(
-      "SELECT SUM(rows_in), COUNT(*) - COUNT(rows_in), SUM(unparseable) FROM backfill_unit"
+      "SELECT SUM(rows_in), COUNT(*) - COUNT(rows_in), SUM(unparseable), SUM(thrown_away)"
+      " FROM backfill_unit"
       " WHERE backfill_id = :id",
       {backfill_id});
   if (!rows.ok()) return rows.status();
   const store::Row& row = rows->front();
-  return Totals{row.Int(0), row.Int(1) == 0, row.Int(2)};
+  return Totals{row.Int(0), row.Int(1) == 0, row.Int(2), row.Int(3)};
 }
 
 absl::StatusOr<std::vector<Doubt>> ReadDoubts(store::Transaction& tx,

@@ -22,6 +22,16 @@ uint64_t HashOf(absl::string_view text) {
   return hash;
 }
 
+// Of an id's text, up to what means something else.
+size_t PlainBytes(absl::string_view text) {
+  size_t plain = 0;
+  while (plain < text.size() && text[plain] != '"' && text[plain] != '\\' &&
+         static_cast<unsigned char>(text[plain]) >= 0x20) {
+    ++plain;
+  }
+  return plain;
+}
+
 }  // namespace
 
 bool IdListReader::Fail(std::string reason) {
@@ -31,8 +41,16 @@ bool IdListReader::Fail(std::string reason) {
 
 bool IdListReader::Feed(absl::string_view piece) {
   if (!reason_.empty()) return false;
-  for (const char c : piece) {
-    if (!Take(c)) return false;
+  while (!piece.empty()) {
+    if (at_ == At::kInside) {
+      const size_t plain = PlainBytes(piece);
+      id_.append(piece.data(), plain);
+      piece.remove_prefix(plain);
+      if (id_.size() > kMaxIdBytes) return Fail("an id that does not end");
+      if (piece.empty()) break;
+    }
+    if (!Take(piece.front())) return false;
+    piece.remove_prefix(1);
   }
   return true;
 }
@@ -45,9 +63,7 @@ bool IdListReader::Take(char c) {
         at_ = At::kEscape;
         return true;
       }
-      if (static_cast<unsigned char>(c) < 0x20) return Fail("a control character in an id");
-      id_ += c;
-      return id_.size() <= kMaxIdBytes || Fail("an id that does not end");
+      return Fail("a control character in an id");
     case At::kEscape:
       // All that an id can need; of others Druid makes no names.
       if (c != '"' && c != '\\' && c != '/') return Fail("an escape in an id");

@@ -90,8 +90,9 @@ SegmentHandler::MemberName SegmentHandler::NameOf(Inside inside, absl::string_vi
     first = kType;
     last = kNumCorePartitions;
   }
+  if (name.empty()) return kOther;
   for (int i = first; i <= last; ++i) {
-    if (kNames[i] == name) return static_cast<MemberName>(i);
+    if (kNames[i].front() == name.front() && kNames[i] == name) return static_cast<MemberName>(i);
   }
   return kOther;
 }
@@ -211,16 +212,17 @@ bool SegmentHandler::SetInterval(absl::string_view text) {
   return true;
 }
 
-// Most segments of a list have the metrics of the one before, which are still there
-// unless the sink took them.
+// Most segments of a list have the metrics of the one before.
 bool SegmentHandler::SetMetrics(absl::string_view text) {
-  std::vector<std::string>& metrics = row_.segment.metrics;
-  if (!metrics.empty() && text == metrics_text_) return true;
-  metrics_text_.assign(text.data(), text.size());
-  metrics.clear();
-  for (const absl::string_view name : absl::StrSplit(text, ',', absl::SkipEmpty())) {
-    metrics.emplace_back(name.data(), name.size());
+  if (text != metrics_text_) {
+    metrics_text_.assign(text.data(), text.size());
+    metrics_.clear();
+    for (const absl::string_view name : absl::StrSplit(text, ',', absl::SkipEmpty())) {
+      metrics_.emplace_back(name.data(), name.size());
+    }
   }
+  // They are still there, unless the sink took them.
+  if (row_.segment.metrics != metrics_) row_.segment.metrics = metrics_;
   return true;
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "lib/druid/canonical_json.h"
@@ -82,6 +83,7 @@ class SegmentHandler {
   UnusedSegment row_;
   // As they stood in the element before.
   std::string metrics_text_;
+  std::vector<std::string> metrics_;
   std::string interval_text_;
   Interval interval_;
   ShardFields shard_;

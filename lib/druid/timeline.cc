@@ -48,7 +48,10 @@ bool Slice::tombstone() const {
 Timeline Timeline::Of(std::vector<Segment> segments) { return Timeline(std::move(segments)); }
 
 Timeline::Timeline(std::vector<Segment> segments) : segments_(std::move(segments)) {
-  std::sort(segments_.begin(), segments_.end(), InOrder);
+  // Druid mostly lists them so; a segment is dear to move.
+  if (!std::is_sorted(segments_.begin(), segments_.end(), InOrder)) {
+    std::sort(segments_.begin(), segments_.end(), InOrder);
+  }
   const auto same_id = [](const Segment& a, const Segment& b) { return a.id == b.id; };
   segments_.erase(std::unique(segments_.begin(), segments_.end(), same_id), segments_.end());
   MakeGroups();

@@ -36,11 +36,15 @@ druid::Answer<druid::Snapshot> ReadLightly(druid::Cluster& cluster, const LookQu
   snapshot.interval = question.interval;
   snapshot.surroundings = question.interval;
   snapshot.taken = question.now;
-  const auto load = cluster.GetLoadStatus(question.datasource, question.interval, false);
-  if (!load.done()) return Answer::Like(load);
+  if (question.load) {
+    snapshot.load = *question.load;
+  } else {
+    const auto load = cluster.GetLoadStatus(question.datasource, question.interval, false);
+    if (!load.done()) return Answer::Like(load);
+    snapshot.load = load.value();
+  }
   auto used = cluster.ListUsedSegments(question.datasource, {question.interval});
   if (!used.done()) return Answer::Like(used);
-  snapshot.load = load.value();
   // From the coordinator's own snapshot, which may not have these yet.
   snapshot.load.any_used = snapshot.load.any_used || !used.value().empty();
   snapshot.used = std::move(used.value());
@@ -246,6 +250,13 @@ void TellRolledUp(druid::Cluster& cluster, const LookQuestion& question, Look* l
   for (auto& verdict : look->verdicts) verify::TellRolledUp(&verdict);
 }
 
+// Rules that can't be read only leave NEVER_LOADS unsaid.
+absl::StatusOr<druid::Rules> RulesOf(druid::Cluster& cluster, const LookQuestion& question) {
+  if (question.rules != nullptr) return druid::Rules::Parse(*question.rules);
+  const auto rules = cluster.GetRules(question.datasource);
+  return druid::Rules::Parse(rules.done() ? rules.value() : "");
+}
+
 void NothingTold(const std::vector<Interval>& partitions, const Interval& interval, Look* look) {
   const NotTold& why = *look->not_told;
   for (const auto& partition : partitions.empty() ? std::vector<Interval>{interval} : partitions) {
@@ -281,12 +292,10 @@ absl::StatusOr<Look> LookAt(druid::Cluster& cluster, const LookQuestion& questio
     NothingTold(reading.partitions, question.interval, &look);
     return look;
   }
-  const auto rules = cluster.GetRules(question.datasource);
   druid::Snapshot& snapshot = read->value();
   look.timeline = druid::Timeline::Of(snapshot.used);
   look.unavailable = snapshot.load.unavailable_segments;
-  // Rules that can't be read only leave NEVER_LOADS unsaid.
-  const auto parsed = druid::Rules::Parse(rules.done() ? rules.value() : "");
+  const auto parsed = RulesOf(cluster, question);
   for (const auto& partition : reading.partitions) {
     look.verdicts.push_back(
         JudgeOne(question, look, snapshot, reading,

@@ -49,6 +49,10 @@ struct LookQuestion {
   int64_t max_partitions = 10'000;
   // False: no rows are counted, and segments are read once. Two requests in place of five.
   bool thorough = true;
+  // Where it is one of many looks that are not thorough: what was asked once for all of them.
+  // Null, or nothing: asked here. Not owned.
+  const std::string* rules = nullptr;
+  std::optional<druid::LoadStatus> load;
 };
 
 struct Look {

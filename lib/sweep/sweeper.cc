@@ -1,6 +1,9 @@
 #include "lib/sweep/sweeper.h"
 
 #include <algorithm>
+#include <deque>
+#include <future>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -18,8 +21,12 @@ constexpr char kListKey[] = "all";
 constexpr absl::Duration kListEvery = absl::Minutes(1);
 // The first sweep of a datasource without a stream comes within this of its being found.
 constexpr absl::Duration kFirstSpread = absl::Seconds(30);
-// Longest claim between two pages.
+// Longest claim between two pages; lengthened once so much of it is gone.
 constexpr absl::Duration kPageLease = absl::Minutes(5);
+constexpr absl::Duration kPageLeaseLeft = absl::Minutes(3);
+// Pages that are read at once: while one is judged the next one arrives. Twice the memory, and
+// no more requests a second than are allowed.
+constexpr size_t kPagesAtOnce = 2;
 // Open findings outside of all pages that one sweep looks at.
 constexpr int64_t kMostLeftovers = 200;
 
@@ -36,6 +43,7 @@ struct Sweeper::Walk {
   bool listed = true;  // the coordinator knows used segments of it
   int64_t segments = 0;
   int64_t unavailable = 0;
+  std::string rules;   // asked once for all pages
   std::string failed;  // why it is not whole; "" while it is
 };
 
@@ -91,7 +99,7 @@ absl::StatusOr<work::Outcome> Sweeper::ListDatasources() {
 }
 
 absl::StatusOr<work::Outcome> Sweeper::Sweep(work::Claim& claim) {
-  Walk walk{claim, claim.key, store_.Now(), {}, true, 0, 0, ""};
+  Walk walk{claim, claim.key, store_.Now(), {}, true, 0, 0, "", ""};
   auto contents = cluster_.ListUsedIntervals(walk.datasource);
   if (contents.done()) {
     walk.contents = std::move(contents.value());
@@ -108,11 +116,7 @@ absl::StatusOr<work::Outcome> Sweeper::Sweep(work::Claim& claim) {
     if (!load.done()) return NoAnswer(load.text());
     walk.unavailable = load.value().unavailable_segments;
   }
-  for (const Page& page : pages) {
-    walk.segments += page.content.segments;
-    if (walk.unavailable == 0 && IsQuiet(walk.datasource, page)) continue;
-    if (auto status = SweepPage(walk, page); !status.ok()) return status;
-  }
+  if (auto status = SweepPages(walk, pages); !status.ok()) return status;
   if (auto status = LookAtLeftovers(walk); !status.ok()) return status;
   if (auto status = LookForForeignWriters(walk); !status.ok()) return status;
   if (!walk.failed.empty()) return NoAnswer(walk.failed);
@@ -127,23 +131,65 @@ bool Sweeper::IsGone(const std::string& datasource) {
          std::find(names.value().begin(), names.value().end(), datasource) == names.value().end();
 }
 
-absl::Status Sweeper::Keep(Walk& walk, const Scope& scope, const std::vector<Observed>& observed) {
-  Recorded recorded;
-  auto status = store_.Write([&](store::Transaction& tx) {
+absl::Status Sweeper::Keep(Walk& walk, const std::vector<Seen>& all) {
+  std::vector<Finding> opened;
+  auto status = store_.Write([&](store::Transaction& tx) -> absl::Status {
+    opened.clear();
     // Another replica has it by now: its look is the newer one.
     if (auto lost = work::CheckClaim(tx, walk.claim); !lost.ok()) return lost;
-    auto kept = Record(tx, scope, observed);
-    if (kept.ok()) recorded = *std::move(kept);
-    return kept.status();
+    for (const Seen& seen : all) {
+      auto kept = Record(tx, seen.scope, seen.observed);
+      if (!kept.ok()) return kept.status();
+      std::move(kept->opened.begin(), kept->opened.end(), std::back_inserter(opened));
+    }
+    return absl::OkStatus();
   });
   if (status.ok() && options_.on_open) {
-    for (const Finding& finding : recorded.opened) options_.on_open(finding);
+    for (const Finding& finding : opened) options_.on_open(finding);
   }
   return status;
 }
 
-absl::Status Sweeper::SweepPage(Walk& walk, const Page& page) {
-  if (auto lost = work::Extend(store_, clock_, walk.claim, kPageLease); !lost.ok()) return lost;
+// In order of time; the pages ahead are read meanwhile.
+absl::Status Sweeper::SweepPages(Walk& walk, const std::vector<Page>& pages) {
+  if (!pages.empty()) {
+    const auto rules = cluster_.GetRules(walk.datasource);
+    walk.rules = rules.done() ? rules.value() : "";
+  }
+  struct Ahead {
+    const Page* page;
+    std::future<absl::StatusOr<Look>> look;
+  };
+  // Its futures wait for what is still read, so nothing outlives the walk.
+  std::deque<Ahead> ahead;
+  const auto take = [&] {
+    absl::StatusOr<Look> look = ahead.front().look.get();
+    const Page& page = *ahead.front().page;
+    ahead.pop_front();
+    return look.ok() ? SweepPage(walk, page, *look) : look.status();
+  };
+  for (const Page& page : pages) {
+    walk.segments += page.content.segments;
+    if (walk.unavailable == 0 && IsQuiet(walk.datasource, page)) continue;
+    if (ahead.size() == kPagesAtOnce) {
+      if (auto status = take(); !status.ok()) return status;
+    }
+    if (walk.claim.Remaining(clock_) < kPageLeaseLeft) {
+      auto lost = work::Extend(store_, clock_, walk.claim, kPageLease);
+      if (!lost.ok()) return lost;
+    }
+    ahead.push_back(
+        {&page, std::async(std::launch::async, [this, question = AboutPage(walk, page)] {
+           return LookAt(cluster_, question);
+         })});
+  }
+  while (!ahead.empty()) {
+    if (auto status = take(); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+LookQuestion Sweeper::AboutPage(const Walk& walk, const Page& page) {
   LookQuestion question;
   question.datasource = walk.datasource;
   question.interval = page.interval;
@@ -151,26 +197,30 @@ absl::Status Sweeper::SweepPage(Walk& walk, const Page& page) {
   question.now = store_.Now();
   question.grace = options_.grace;
   question.thorough = false;
-  auto look = LookAt(cluster_, question);
-  if (!look.ok()) return look.status();
-  if (look->not_told) {
-    walk.failed = look->not_told->message;
+  question.rules = &walk.rules;
+  // From the same snapshot of the coordinator's that the pages were planned by.
+  if (walk.unavailable == 0) question.load = druid::LoadStatus{true, 0};
+  return question;
+}
+
+absl::Status Sweeper::SweepPage(Walk& walk, const Page& page, const Look& look) {
+  if (look.not_told) {
+    walk.failed = look.not_told->message;
     return absl::OkStatus();
   }
-  const auto observed = ToKeep(*look);
+  const auto observed = ToKeep(look);
   bool hidden = false;
-  for (const auto& verdict : look->verdicts) hidden |= !verdict.hidden_versions.empty();
-  NoteQuiet(walk.datasource, page, observed.empty() && !hidden && look->unavailable == 0);
-  const Scope scope = ScopeOf(walk.datasource, page.interval, *look);
-  if (auto status = Keep(walk, scope, observed); !status.ok()) return status;
+  for (const auto& verdict : look.verdicts) hidden |= !verdict.hidden_versions.empty();
+  NoteQuiet(walk.datasource, page, observed.empty() && !hidden && look.unavailable == 0);
+  const Scope scope = ScopeOf(walk.datasource, page.interval, look);
   // Versions that lie in the future, seen at the same go.
   Scope skew = scope;
   skew.kind = kClockSkew;
   std::vector<Observed> ahead;
-  for (const auto& verdict : look->verdicts) {
+  for (const auto& verdict : look.verdicts) {
     for (const auto& version : verdict.visible_versions) {
       const auto time = Instant::Parse(version);
-      if (!time.ok() || *time <= question.now + options_.clock_skew) continue;
+      if (!time.ok() || *time <= store_.Now() + options_.clock_skew) continue;
       Observed one;
       one.kind = kClockSkew;
       one.interval = verdict.partition;
@@ -184,7 +234,7 @@ absl::Status Sweeper::SweepPage(Walk& walk, const Page& page) {
     }
   }
   if (!ahead.empty()) NoteQuiet(walk.datasource, page, false);
-  return Keep(walk, skew, ahead);
+  return Keep(walk, {{scope, observed}, {skew, ahead}});
 }
 
 // What was wrong where by now there is no segment at all, or where pages are cut otherwise.
@@ -225,10 +275,10 @@ absl::Status Sweeper::LookAgain(Walk& walk, const Finding& finding) {
   Scope scope = ScopeOf(walk.datasource, was.interval, *look);
   if (was.kind == kClockSkew) {
     scope.kind = kClockSkew;
-    return look->verdicts.front().visible_versions.empty() ? Keep(walk, scope, {})
+    return look->verdicts.front().visible_versions.empty() ? Keep(walk, {{scope, {}}})
                                                            : absl::OkStatus();
   }
-  return Keep(walk, scope, ToKeep(*look));
+  return Keep(walk, {{scope, ToKeep(*look)}});
 }
 
 absl::Status Sweeper::LookForForeignWriters(Walk& walk) {
@@ -270,7 +320,7 @@ absl::Status Sweeper::LookForForeignWriters(Walk& walk) {
       observed.push_back(*std::move(left));
     }
   }
-  return Keep(walk, scope, observed);
+  return Keep(walk, {{scope, observed}});
 }
 
 absl::StatusOr<work::Outcome> Sweeper::End(Walk& walk) {

@@ -66,15 +66,23 @@ class Sweeper {
 
  private:
   struct Walk;
+  // What a look found, and of what it speaks.
+  struct Seen {
+    Scope scope;
+    std::vector<Observed> observed;
+  };
 
   absl::StatusOr<work::Outcome> ListDatasources();
   absl::StatusOr<work::Outcome> Sweep(work::Claim& claim);
   bool IsGone(const std::string& datasource);
-  absl::Status SweepPage(Walk& walk, const Page& page);
+  absl::Status SweepPages(Walk& walk, const std::vector<Page>& pages);
+  LookQuestion AboutPage(const Walk& walk, const Page& page);
+  absl::Status SweepPage(Walk& walk, const Page& page, const Look& look);
   absl::Status LookAgain(Walk& walk, const Finding& finding);
   absl::Status LookAtLeftovers(Walk& walk);
   absl::Status LookForForeignWriters(Walk& walk);
-  absl::Status Keep(Walk& walk, const Scope& scope, const std::vector<Observed>& observed);
+  // All of it in one transaction.
+  absl::Status Keep(Walk& walk, const std::vector<Seen>& all);
   absl::StatusOr<work::Outcome> End(Walk& walk);
   bool IsQuiet(const std::string& datasource, const Page& page) INTERLOCK_EXCLUDES(mutex_);
   void NoteQuiet(const std::string& datasource, const Page& page, bool quiet)

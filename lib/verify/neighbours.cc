@@ -3,10 +3,12 @@
 #include <openssl/sha.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <map>
 #include <set>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "lib/time/interval_set.h"
@@ -58,6 +60,25 @@ std::optional<Instant> VersionTime(const Segment& segment) {
   return time.ok() ? std::optional<Instant>(*time) : std::nullopt;
 }
 
+// SegmentId.java: DATASOURCE_START_END_VERSION[_PARTITION].
+std::string VersionIn(const SeenSegment& segment) {
+  const std::string mark = absl::StrCat("_", segment.interval.end().ToString(), "_");
+  const size_t at = segment.id.find(mark);
+  if (at == std::string::npos) return "";
+  std::string version = segment.id.substr(at + mark.size());
+  const size_t number = version.rfind('_');
+  const bool numbered = number != std::string::npos && number + 1 < version.size() &&
+                        std::all_of(version.begin() + static_cast<ptrdiff_t>(number) + 1,
+                                    version.end(), absl::ascii_isdigit);
+  return numbered ? version.substr(0, number) : version;
+}
+
+using Cause = NeighbourChange::Cause;
+
+constexpr std::array<absl::string_view, 6> kCauses = {"OURS_INTENDED", "OURS_BY_MISTAKE",
+                                                      "STREAM_APPEND", "COMPACTION",
+                                                      "RULE_OR_DUTY",  "UNEXPLAINED"};
+
 class Comparison {
  public:
   Comparison(const Timeline& after, const NeighbourQuestion& question)
@@ -78,6 +99,9 @@ class Comparison {
  private:
   void JudgeNew(const Segment& segment);
   void JudgeGone(const SeenSegment& segment);
+  // What is told by chunk and version, each once.
+  void Tell(NeighbourChange change);
+  std::string VersionBefore(const Interval& interval) const;
   // Whether a segment of the same chunk and version was there before: rows were added.
   bool JoinsKnownVersion(const Segment& segment) const {
     return std::any_of(visible_.begin(), visible_.end(), [&](const auto& entry) {
@@ -95,21 +119,47 @@ class Comparison {
 void Comparison::JudgeNew(const Segment& segment) {
   const std::string where = absl::StrCat(segment.id, " in ", segment.interval.ToString());
   const std::vector<std::string>& own = question_.own_versions;
+  NeighbourChange change{segment.interval, Cause::kUnexplained, VersionBefore(segment.interval),
+                         segment.version, ""};
   if (std::find(own.begin(), own.end(), segment.version) != own.end()) {
+    change.cause = Cause::kOursByMistake;
     changes_.findings.push_back(MakeFinding(
         Verdict::kNeighbourChanged, absl::StrCat("our own task wrote ", where), {segment.id}));
   } else if (segment.appended() && JoinsKnownVersion(segment)) {
+    change.cause = Cause::kStreamAppend;
     changes_.explained.push_back(absl::StrCat("rows were appended by a stream: ", where));
   } else if (segment.compacted) {
+    change.cause = Cause::kCompaction;
     changes_.explained.push_back(absl::StrCat("compacted by Druid: ", where));
   } else if (const KnownChange* known =
                  Explaining(question_.known, segment.interval, VersionTime(segment))) {
+    change.cause = Cause::kOursIntended;
+    change.attributed_to = known->what;
     changes_.explained.push_back(absl::StrCat(known->what, ": ", where));
   } else {
     changes_.findings.push_back(
         MakeFinding(Verdict::kForeignWrite,
                     absl::StrCat("nothing that is known here wrote ", where), {segment.id}));
   }
+  Tell(std::move(change));
+}
+
+void Comparison::Tell(NeighbourChange change) {
+  const bool told = std::any_of(
+      changes_.changes.begin(), changes_.changes.end(), [&](const NeighbourChange& one) {
+        return one.interval == change.interval && one.version_after == change.version_after &&
+               one.version_before == change.version_before && one.cause == change.cause &&
+               one.attributed_to == change.attributed_to;
+      });
+  if (!told) changes_.changes.push_back(std::move(change));
+}
+
+std::string Comparison::VersionBefore(const Interval& interval) const {
+  std::string highest;
+  for (const SeenSegment& seen : question_.before) {
+    if (seen.interval.Overlaps(interval)) highest = std::max(highest, VersionIn(seen));
+  }
+  return highest;
 }
 
 // What is no longer read: hidden by something new (which was judged by itself), or taken
@@ -121,16 +171,40 @@ void Comparison::JudgeGone(const SeenSegment& gone) {
   }
   const std::vector<Interval> was_read = Intersect(question_.intervals, {gone.interval});
   if (Covers(Condense(std::move(replaced)), was_read)) return;
+  NeighbourChange change{gone.interval, Cause::kUnexplained, VersionIn(gone), "", ""};
+  for (const auto& [id, segment] : visible_) {
+    if (segment->interval.Overlaps(gone.interval)) change.version_after = segment->version;
+  }
   if (const KnownChange* known = Explaining(question_.known, gone.interval, std::nullopt)) {
+    change.cause = Cause::kOursIntended;
+    change.attributed_to = known->what;
+    Tell(std::move(change));
     changes_.explained.push_back(absl::StrCat(known->what, ": ", gone.id, " is no longer read"));
     return;
   }
+  if (question_.rules != nullptr &&
+      question_.rules->Of(gone.interval, question_.now).fate == druid::Fate::kDropped) {
+    change.cause = Cause::kRuleOrDuty;
+    Tell(std::move(change));
+    changes_.explained.push_back(absl::StrCat("dropped by a retention rule: ", gone.id));
+    return;
+  }
+  Tell(std::move(change));
   changes_.findings.push_back(MakeFinding(
       Verdict::kForeignWrite,
       absl::StrCat(gone.id, " is no longer read, and nothing took its place"), {gone.id}));
 }
 
 }  // namespace
+
+absl::string_view NameOf(NeighbourChange::Cause cause) {
+  return kCauses[static_cast<size_t>(cause)];
+}
+
+NeighbourChange::Cause CauseOf(absl::string_view name) {
+  const auto found = std::find(kCauses.begin(), kCauses.end(), name);
+  return found == kCauses.end() ? Cause::kUnexplained : static_cast<Cause>(found - kCauses.begin());
+}
 
 std::vector<Interval> NeighboursOf(const std::vector<Interval>& unit,
                                    const Granularity& granularity,

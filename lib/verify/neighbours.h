@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/string_view.h"
+#include "lib/druid/rules.h"
 #include "lib/druid/segment.h"
 #include "lib/druid/timeline.h"
 #include "lib/time/granularity.h"
@@ -51,12 +53,37 @@ struct NeighbourQuestion {
   std::vector<SeenSegment> before;        // what was read there before the change
   std::vector<std::string> own_versions;  // what our task wrote; one per partition
   std::vector<KnownChange> known;
+  // The datasource's retention rules, and Druid's time; null where they were not read. Not
+  // owned.
+  const druid::Rules* rules = nullptr;
+  Instant now;
 };
+
+// What became of one chunk next door.
+struct NeighbourChange {
+  enum class Cause {
+    kOursIntended,   // another attempt, or a reservation, of our own ledger's
+    kOursByMistake,  // our own task, though it should not have
+    kStreamAppend,
+    kCompaction,
+    kRuleOrDuty,  // a retention rule drops it
+    kUnexplained,
+  };
+  Interval interval;  // the chunk's own
+  Cause cause = Cause::kUnexplained;
+  std::string version_before, version_after;  // "" where there was, or is, none
+  std::string attributed_to;                  // "attempt 2 of backfill b-17"; "" if to nobody
+};
+// "OURS_INTENDED" …: stable.
+absl::string_view NameOf(NeighbourChange::Cause cause);
+NeighbourChange::Cause CauseOf(absl::string_view name);
 
 struct NeighbourChanges {
   // NEIGHBOUR_CHANGED (ours by mistake) and FOREIGN_WRITE (nothing explains it).
   std::vector<Finding> findings;
   std::vector<std::string> explained;  // a sentence for each change with a cause
+  // The same by chunk and version, explained or not.
+  std::vector<NeighbourChange> changes;
 };
 
 NeighbourChanges CompareNeighbours(const druid::Timeline& after, const NeighbourQuestion& question);

@@ -103,6 +103,13 @@ bool IsOfRows(const Finding& finding) {
 
 absl::string_view NameOf(Verdict verdict) { return WordsOf(verdict).name; }
 
+Verdict VerdictOf(absl::string_view name) {
+  for (int i = 0; i < static_cast<int>(Verdict::kUndetermined); ++i) {
+    if (NameOf(static_cast<Verdict>(i)) == name) return static_cast<Verdict>(i);
+  }
+  return Verdict::kUndetermined;
+}
+
 Finding MakeFinding(Verdict verdict, std::string evidence, std::vector<std::string> segments,
                     double score, std::string reason) {
   const Words& words = WordsOf(verdict);

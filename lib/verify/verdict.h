@@ -32,6 +32,8 @@ enum class Verdict {
 
 // "SINGLE_VERSION" …: stable, for scripts and metrics.
 absl::string_view NameOf(Verdict verdict);
+// kUndetermined for a name that is none.
+Verdict VerdictOf(absl::string_view name);
 
 // How far a proof goes.
 enum class Level {

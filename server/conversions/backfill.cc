@@ -1,152 +1,17 @@
 #include "server/conversions/backfill.h"
 
-#include <cmath>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "lib/backfill/sql_work.h"
+#include "server/conversions/by_name.h"
 #include "server/conversions/expectation.h"
 #include "server/conversions/time.h"
-#include "server/field_not_built.h"
 
 namespace interlock::server {
 namespace {
 
 std::string String(absl::string_view text) { return {text.data(), text.size()}; }
-
-// Whole numbers below 2^53 are exact as doubles.
-constexpr double kExactUpTo = 9007199254740992.0;
-
-// The names of both sides are the same words.
-template <class Proto, class Parse>
-Proto ByName(absl::string_view name, Parse parse) {
-  Proto proto = static_cast<Proto>(0);
-  parse(String(name), &proto);
-  return proto;
-}
-
-void AddVersions(const std::vector<std::string>& versions, const Interval& partition,
-                 google::protobuf::RepeatedPtrField<v1::SegmentVersion>* protos) {
-  for (const auto& version : versions) {
-    auto* proto = protos->Add();
-    proto->set_interval(partition.ToString());
-    proto->set_version(version);
-    proto->set_standing(v1::SegmentVersion::VISIBLE);
-  }
-}
-
-void SetSum(const std::string& measure, double value, v1::MetricSum* proto) {
-  if (measure != "rows") proto->set_metric(measure);
-  if (value == std::floor(value) && std::fabs(value) < kExactUpTo) {
-    proto->set_long_value(static_cast<int64_t>(value));
-  } else {
-    proto->set_double_value(value);
-  }
-}
-
-void AddRowChecks(const backfill::Proof& proof, v1::Proof* proto) {
-  const auto source =
-      proof.row_rule == "SOURCE_SUMS" ? v1::RowCheck::INPUT_GENERATION : v1::RowCheck::TASK_REPORT;
-  for (const auto& compared : proof.compared) {
-    auto* check = proto->add_rows();
-    check->set_measure(compared.measure);
-    check->set_source(source);
-    SetSum(compared.measure, compared.found, check->mutable_counted());
-    SetSum(compared.measure, compared.expected, check->mutable_expected());
-    check->set_result(backfill::EqualSums(compared.found, compared.expected) ? v1::RowCheck::EQUAL
-                      : compared.found > compared.expected                   ? v1::RowCheck::MORE
-                                                                             : v1::RowCheck::FEWER);
-  }
-  if (!proof.compared.empty()) return;
-  auto* check = proto->add_rows();
-  check->set_measure("rows");
-  check->set_source(proof.row_rule == "NOT_PROVABLE" ? v1::RowCheck::SOURCE_UNSPECIFIED : source);
-  check->set_result(proof.row_rule == "NOT_PROVABLE" ? v1::RowCheck::NOT_PROVABLE
-                                                     : v1::RowCheck::UNKNOWN);
-}
-
-void SetTaskRows(const backfill::TaskRows& rows, v1::TaskRows* proto) {
-  proto->set_known(true);
-  proto->set_processed(rows.processed);
-  proto->set_processed_with_error(rows.processed_with_error);
-  proto->set_thrown_away(rows.thrown_away);
-  proto->set_unparseable(rows.unparseable);
-}
-
-void SetProof(const backfill::Proof& proof, const Interval& partition, v1::Proof* proto) {
-  proto->set_partition(partition.ToString());
-  proto->set_level(ByName<v1::Proof::Level>(proof.level, v1::Proof::Level_Parse));
-  proto->set_task_id(proof.task_id);
-  proto->set_generation(proof.version);
-  proto->set_attribution(proof.attribution);
-  AddVersions(proof.versions_before, partition, proto->mutable_before());
-  if (!proof.version.empty()) {
-    AddVersions({proof.version}, partition, proto->mutable_after());
-    auto& after = *proto->mutable_after(0);
-    after.set_segment_count(static_cast<int32_t>(proof.segments));
-    if (proof.level != "VISIBLE") after.set_loaded_count(after.segment_count());
-    after.set_task_id(proof.task_id);
-    if (proof.rows) after.set_row_count(*proof.rows);
-  }
-  AddRowChecks(proof, proto);
-  if (proof.task_rows) SetTaskRows(*proof.task_rows, proto->mutable_task_rows());
-  proto->set_neighbours_before(proof.neighbours_before);
-  proto->set_neighbours_after(proof.neighbours_after);
-  for (const auto& change : proof.neighbour_changes) {
-    auto* notice = proto->add_notices();
-    notice->set_reason("NEIGHBOUR_CHANGE_EXPLAINED");
-    notice->set_message(change);
-  }
-  ToProto(proof.snapshot, proto->mutable_snapshot_time());
-  for (const auto& note : proof.notes) ToProto(note, proto->add_notices());
-  proto->set_accepted_by(proof.accepted_by);
-  proto->set_accept_reason(proof.accept_reason);
-  if (proof.gap_ms) ToProto(absl::Milliseconds(*proof.gap_ms), proto->mutable_gap());
-}
-
-void SetReplaced(const backfill::Replaced& replaced, v1::SegmentVersion* proto) {
-  proto->set_interval(replaced.chunk.ToString());
-  proto->set_version(replaced.version);
-  proto->set_standing(v1::SegmentVersion::VISIBLE);
-  proto->set_segment_count(static_cast<int32_t>(replaced.segments));
-  proto->set_appended_count(static_cast<int32_t>(replaced.appended));
-  proto->set_tombstone_count(static_cast<int32_t>(replaced.tombstones));
-  proto->set_size_bytes(replaced.bytes);
-  proto->set_by_compaction(replaced.by_compaction);
-  if (replaced.rows) proto->set_row_count(*replaced.rows);
-}
-
-void SetBlocker(const backfill::Obstacle& obstacle, v1::Blocker* proto) {
-  proto->set_kind(ByName<v1::Blocker::Kind>(obstacle.kind, v1::Blocker::Kind_Parse));
-  proto->set_reason(obstacle.reason);
-  proto->set_interval(obstacle.interval.ToString());
-  proto->set_holder(obstacle.holder);
-  proto->set_purpose(obstacle.purpose);
-  proto->set_reservation_id(obstacle.reservation_id);
-  proto->set_task_id(obstacle.task_id);
-  proto->set_priority(static_cast<int32_t>(obstacle.priority));
-  if (obstacle.since) ToProto(*obstacle.since, proto->mutable_since_time());
-  if (obstacle.until) ToProto(*obstacle.until, proto->mutable_until_time());
-  proto->set_message(obstacle.message);
-  proto->set_remedy(obstacle.remedy);
-  proto->set_blocking(obstacle.blocking);
-}
-
-v1::PlannedPartition::Action ActionOf(backfill::PlannedPartition::Action action) {
-  switch (action) {
-    case backfill::PlannedPartition::Action::kRun:
-      return v1::PlannedPartition::RUN;
-    case backfill::PlannedPartition::Action::kSkipDone:
-      return v1::PlannedPartition::SKIP_DONE;
-    case backfill::PlannedPartition::Action::kSkipHeld:
-      return v1::PlannedPartition::SKIP_HELD;
-    case backfill::PlannedPartition::Action::kBlocked:
-      return v1::PlannedPartition::BLOCKED;
-    case backfill::PlannedPartition::Action::kWaitForStream:
-      return v1::PlannedPartition::WAIT_FOR_STREAM;
-  }
-  return v1::PlannedPartition::ACTION_UNSPECIFIED;
-}
 
 void SetTails(const backfill::Backfills::Detail& detail, v1::Backfill* proto) {
   proto->set_tail_policy(ByName<v1::Backfill::TailPolicy>(backfill::NameOf(detail.tails.policy),
@@ -235,16 +100,6 @@ std::optional<backfill::Phase> FromProto(v1::Backfill::State state) {
   return String(backfill::NameOf(phase)) == name ? std::optional(phase) : std::nullopt;
 }
 
-v1::Partition::State ToProto(backfill::State state) {
-  return ByName<v1::Partition::State>(backfill::NameOf(state), v1::Partition::State_Parse);
-}
-
-std::optional<backfill::State> FromProto(v1::Partition::State state) {
-  const std::string& name = v1::Partition::State_Name(state);
-  const auto found = backfill::StateOf(name);
-  return String(backfill::NameOf(found)) == name ? std::optional(found) : std::nullopt;
-}
-
 void ToProto(const std::string& notice, v1::Notice* proto) {
   const size_t colon = notice.find(": ");
   proto->set_reason(notice.substr(0, colon));
@@ -255,22 +110,6 @@ void ToProto(const backfill::SpecFault& warning, v1::Notice* proto) {
   proto->set_reason("SPEC_WARNING");
   proto->set_message(absl::StrCat(warning.pointer, ": ", warning.found));
   proto->set_remedy(warning.would_do);
-}
-
-void ToProto(const backfill::SpecChange& change, v1::SpecChange* proto) {
-  proto->set_pointer(change.pointer);
-  proto->set_before(change.before);
-  proto->set_after(change.after);
-  proto->set_reason(change.reason);
-}
-
-void ToProto(const backfill::SpecCorrection& correction, v1::BackfillPlan* proto) {
-  proto->set_corrected_spec(correction.spec);
-  for (const auto& change : correction.changes) ToProto(change, proto->add_spec_changes());
-  for (const auto& fault : correction.left) {
-    ToProto(fault, proto->add_notices());
-    proto->mutable_notices(proto->notices_size() - 1)->set_reason("SPEC_INVALID");
-  }
 }
 
 void ToProto(const backfill::Backfills::Detail& detail, bool with_spec, v1::Backfill* proto) {
@@ -327,76 +166,7 @@ void ToProto(const backfill::Backfills::Detail& detail, bool with_spec, v1::Back
   proto->mutable_rows()->set_known(detail.totals.rows_known);
   proto->mutable_rows()->set_processed(detail.totals.rows);
   proto->mutable_rows()->set_unparseable(detail.totals.unparseable);
-}
-
-void ToProto(const backfill::StoredPartition& partition, v1::Partition* proto) {
-  proto->set_partition(partition.partition.ToString());
-  proto->set_state(ToProto(partition.state));
-  proto->set_reason(partition.reason);
-  proto->set_message(partition.message);
-  ToProto(partition.since, proto->mutable_state_time());
-  if (partition.proof) SetProof(*partition.proof, partition.partition, proto->mutable_proof());
-  proto->set_unit(partition.unit_key);
-  proto->set_attempt_count(static_cast<int32_t>(partition.attempts));
-  proto->set_task_id(partition.task_id.empty() && partition.proof ? partition.proof->task_id
-                                                                  : partition.task_id);
-}
-
-void ToProto(const backfill::Attempt& attempt, v1::Attempt* proto) {
-  proto->set_task_id(attempt.task_id);
-  proto->set_number(static_cast<int32_t>(attempt.number));
-  proto->set_unit(attempt.unit_key);
-  proto->set_state(
-      ByName<v1::Attempt::State>(backfill::NameOf(attempt.state), v1::Attempt::State_Parse));
-  proto->set_druid_status(attempt.druid_status);
-  proto->set_druid_error(attempt.druid_error);
-  ToProto(attempt.intended, proto->mutable_intent_time());
-  if (attempt.posted) ToProto(*attempt.posted, proto->mutable_submit_time());
-  if (attempt.running) ToProto(*attempt.running, proto->mutable_start_time());
-  if (attempt.ended) ToProto(*attempt.ended, proto->mutable_end_time());
-  if (attempt.rows) SetTaskRows(*attempt.rows, proto->mutable_rows());
-  proto->set_reservation_id(attempt.reservation_id);
-  proto->set_fencing_token(attempt.token);
-  proto->set_abandoned_by(attempt.abandoned_by);
-  proto->set_abandon_reason(attempt.abandon_reason);
-}
-
-void ToProto(const backfill::Plan& plan, v1::BackfillPlan* proto) {
-  proto->set_datasource(plan.datasource);
-  for (const auto& interval : plan.intervals) proto->add_intervals(interval.ToString());
-  if (const auto calendar = backfill::ParseGranularity(plan.granularity_json)) {
-    ToProto(*calendar, proto->mutable_granularity());
-  }
-  proto->set_plan_revision(plan.revision);
-  proto->set_spec_id(plan.label);
-  proto->set_job(plan.job);
-  proto->set_job_version(plan.job_version);
-  proto->set_corrected_spec(backfill::IsSql(plan.spec_json)
-                                ? backfill::SqlWorkFrom(plan.spec_json).query
-                                : plan.spec_json);
-  for (const auto& change : plan.changes) ToProto(change, proto->add_spec_changes());
-  for (const auto& planned : plan.units) {
-    auto* unit = proto->add_units();
-    unit->set_unit(planned.unit.key());
-    for (const auto& interval : planned.unit.intervals) unit->add_intervals(interval.ToString());
-    unit->set_partition_count(static_cast<int32_t>(planned.unit.partitions.size()));
-    unit->set_reads(planned.reads);
-    if (planned.unit.partitions.size() == 1) continue;
-    unit->set_coarse_reason(plan.why_cut);
-    unit->set_remedy(plan.finer);
-  }
-  for (const auto& planned : plan.partitions) {
-    auto* partition = proto->add_partitions();
-    partition->set_partition(planned.partition.ToString());
-    partition->set_action(ActionOf(planned.action));
-    for (const auto& replaced : planned.replaces) SetReplaced(replaced, partition->add_replaces());
-    partition->set_generation(planned.generation());
-    for (const auto& obstacle : planned.obstacles) SetBlocker(obstacle, partition->add_blockers());
-  }
-  for (const auto& obstacle : plan.obstacles) SetBlocker(obstacle, proto->add_blockers());
-  if (!plan.generation_read.empty()) proto->set_generation_read(plan.generation_read);
-  for (const auto& notice : plan.notices) ToProto(notice, proto->add_notices());
-  for (const auto& warning : plan.warnings) ToProto(warning, proto->add_notices());
+  proto->mutable_rows()->set_thrown_away(detail.totals.thrown_away);
 }
 
 absl::StatusOr<backfill::BackfillRequest> FromProto(const v1::SubmitBackfillRequest& request) {

@@ -22,6 +22,7 @@ std::optional<backfill::State> FromProto(v1::Partition::State state);
 void ToProto(const backfill::Backfills::Detail& detail, bool with_spec, v1::Backfill* proto);
 void ToProto(const backfill::StoredPartition& partition, v1::Partition* proto);
 void ToProto(const backfill::Attempt& attempt, v1::Attempt* proto);
+void ToProto(const backfill::Obstacle& obstacle, v1::Blocker* proto);
 void ToProto(const backfill::Plan& plan, v1::BackfillPlan* proto);
 
 void ToProto(const backfill::SpecChange& change, v1::SpecChange* proto);

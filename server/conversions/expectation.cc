@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "lib/backfill/backfill_errors.h"
 #include "server/conversions/time.h"
-#include "server/field_not_built.h"
 
 namespace interlock::server {
 namespace {
@@ -48,11 +47,11 @@ void SetSums(const std::vector<backfill::ExpectedSum>& sums, Sums* protos) {
 }  // namespace
 
 absl::Status FromProto(const v1::RowExpectation& proto, backfill::BackfillRequest* request) {
-  if (!proto.same_as_datasource().empty()) return FieldNotBuilt("expect/same_as_datasource");
   if (proto.has_rows()) request->expected_rows = proto.rows();
   if (proto.has_min_rows()) request->min_rows = proto.min_rows();
   if (proto.has_max_unparseable()) request->max_unparseable = proto.max_unparseable();
   request->count_metric = proto.count_metric();
+  request->same_as = proto.same_as_datasource();
   std::vector<Fault> faults;
   request->expected_sums = SumsOf(proto.sums(), "/expect/sums", faults);
   for (int i = 0; i < proto.partitions_size(); ++i) {
@@ -83,6 +82,7 @@ void ToProto(const backfill::Backfill& backfill, v1::RowExpectation* proto) {
   proto->set_max_unparseable(terms.max_unparseable);
   if (terms.rule == backfill::RowRule::kCountMetric) proto->set_count_metric(terms.count_metric);
   SetSums(terms.expected_sums, proto->mutable_sums());
+  proto->set_same_as_datasource(terms.same_as);
   for (const backfill::ExpectedPartition& expected : terms.expected_partitions) {
     v1::PartitionExpectation* one = proto->add_partitions();
     one->set_interval(expected.interval.ToString());

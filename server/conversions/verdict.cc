@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "server/conversions/by_name.h"
+
 namespace interlock::server {
 namespace {
 
@@ -96,6 +98,18 @@ void ToProto(const std::string& measure, double value, bool whole, v1::MetricSum
   }
 }
 
+// Of the segments that a verdict names, the versions, each once.
+void TellVersions(const druid::Timeline& timeline, v1::Verdict* proto) {
+  std::set<std::string> versions;
+  for (const auto& segment : timeline.segments()) {
+    const auto& ids = proto->segment_ids();
+    if (std::find(ids.begin(), ids.end(), segment.id) != ids.end()) {
+      versions.insert(segment.version);
+    }
+  }
+  for (const auto& version : versions) proto->add_versions(version);
+}
+
 // What queries read: how much of it is loaded, what never will be, its rows.
 void TellServed(const verify::PartitionVerdict& verdict, v1::PartitionVerdict* proto) {
   std::set<std::string> never;
@@ -136,6 +150,15 @@ void ToProto(const verify::Finding& finding, v1::Verdict* proto) {
   proto->set_score(finding.score);
 }
 
+void ToProto(const verify::NeighbourChange& change, v1::NeighbourChange* proto) {
+  proto->set_interval(change.interval.ToString());
+  proto->set_cause(ByName<v1::NeighbourChange::Cause>(verify::NameOf(change.cause),
+                                                      v1::NeighbourChange::Cause_Parse));
+  proto->set_version_before(change.version_before);
+  proto->set_version_after(change.version_after);
+  proto->set_attributed_to(change.attributed_to);
+}
+
 void ToProto(const verify::RowCheck& check, v1::RowCheck* proto) {
   proto->set_result(ToProto(check.result));
   proto->set_source(ToProto(check.source));
@@ -151,7 +174,11 @@ void ToProto(const verify::RowCheck& check, v1::RowCheck* proto) {
 void ToProto(const verify::PartitionVerdict& verdict, const druid::Timeline& timeline, bool ids,
              v1::PartitionVerdict* proto) {
   proto->set_partition(verdict.partition.ToString());
-  for (const auto& finding : verdict.findings) ToProto(finding, proto->add_verdicts());
+  for (const auto& finding : verdict.findings) {
+    auto* told = proto->add_verdicts();
+    ToProto(finding, told);
+    if (!finding.segments.empty()) TellVersions(timeline, told);
+  }
   std::stable_sort(proto->mutable_verdicts()->begin(), proto->mutable_verdicts()->end(),
                    [](const v1::Verdict& one, const v1::Verdict& other) {
                      return Badness(one.kind()) > Badness(other.kind());

@@ -7,6 +7,7 @@
 #include "interlock/v1/rows.pb.h"
 #include "interlock/v1/verdict.pb.h"
 #include "lib/druid/timeline.h"
+#include "lib/verify/neighbours.h"
 #include "lib/verify/partition.h"
 #include "lib/verify/verdict.h"
 
@@ -14,6 +15,7 @@ namespace interlock::server {
 
 v1::Verdict::Kind ToProto(verify::Verdict verdict);
 void ToProto(const verify::Finding& finding, v1::Verdict* proto);
+void ToProto(const verify::NeighbourChange& change, v1::NeighbourChange* proto);
 void ToProto(const verify::RowCheck& check, v1::RowCheck* proto);
 
 // With the versions that `timeline` has there; with `ids`, their segments by name.

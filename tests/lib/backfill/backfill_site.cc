@@ -322,6 +322,12 @@ std::string BackfillSite::InlineSpec(int from, int to, int rows_an_hour) {
   return SpecOver(from, to, absl::StrCat(R"({"type":"inline","data":)", JsonQuoted(lines), "}"));
 }
 
+std::string BackfillSite::WipingSpec(int hour) {
+  return SpecOver(hour, hour + 1,
+                  absl::StrCat(R"({"type":"inline","data":)",
+                               JsonQuoted(absl::StrCat(Lines(hour + 5, 2), "no row\n")), "}"));
+}
+
 std::string BackfillSite::FilesSpec(int from, int to, int rows_an_hour) {
   for (int hour = from; hour < to; ++hour) {
     const std::string folder = absl::StrFormat("%s/input/h=%02d", folder_, hour);

@@ -144,6 +144,9 @@ class BackfillSite {
   // A spec over hours [from, to) of `clicks` with inline input of so many rows an hour; one
   // unit.
   static std::string InlineSpec(int from, int to, int rows_an_hour);
+  // Over one hour, with rows of another one beside a line that is no JSON: what it holds for
+  // the hour can't be told before, and it wipes it.
+  static std::string WipingSpec(int hour);
   // The same with a folder of files, one an hour, as placeholders; one unit an hour.
   std::string FilesSpec(int from, int to, int rows_an_hour);
   audit::Caller Caller(const std::string& request_id = "") const {

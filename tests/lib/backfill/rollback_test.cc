@@ -137,12 +137,7 @@ TEST_F(RollbackTest, WantsAReasonAndSomethingToRollBack) {
 
 TEST_F(RollbackTest, ASuspectPartitionThatWipedAnHourComesBack) {
   site_.Load(13, 5);
-  std::string spec = BackfillSite::InlineSpec(13, 14, 2);
-  for (size_t at = 0; (at = spec.find("\"ts\\\":\\\"2026-07-16T13", at)) != std::string::npos;
-       ++at) {
-    spec.replace(at, 21, "\"ts\\\":\\\"2026-07-16T18");
-  }
-  const std::string id = site_.Submit(spec);
+  const std::string id = site_.Submit(BackfillSite::WipingSpec(13));
   EXPECT_EQ(NameOf(site_.RunUntilOver(id).backfill.phase), "NEEDS_ATTENTION");
   EXPECT_EQ(site_.Partitions(id)[0].reason, "ZERO_ROWS");
   ASSERT_TRUE(Ask(id).ok()) << Ask(id).status();

@@ -133,13 +133,7 @@ TEST(Runner, Case020SuccessWithoutRowsOverRowsIsSuspect) {
   BackfillSite site;
   site.Load(13, 5);
   // Rows of another hour: Druid says SUCCESS and wipes this one.
-  std::string spec = BackfillSite::InlineSpec(13, 14, 2);
-  for (size_t at = 0; (at = spec.find("T13:0", at)) != std::string::npos; ++at) {
-    if (spec.compare(at, 7, "T13:00:") != 0 || spec.compare(at + 7, 3, "00Z") == 0) {
-      spec.replace(at, 3, "T18");
-    }
-  }
-  const Backfills::Detail over = site.RunUntilOver(site.Submit(spec));
+  const Backfills::Detail over = site.RunUntilOver(site.Submit(BackfillSite::WipingSpec(13)));
   EXPECT_EQ(NameOf(over.backfill.phase), "NEEDS_ATTENTION") << over.backfill.message;
   EXPECT_EQ(site.Partitions(over.backfill.id)[0].reason, "ZERO_ROWS");
   // A person can take it as it is, with a reason.

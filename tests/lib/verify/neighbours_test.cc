@@ -34,6 +34,40 @@ TEST(Neighbours, AreOnePartitionOnEitherSide) {
   EXPECT_THAT(NeighboursOf({Of(kUnit)}, Named("HOUR"), {}), ElementsAre(Of(kBefore), Of(kAfter)));
 }
 
+TEST(Neighbours, ChangesAreToldByChunkAndVersionWithWhoDidThem) {
+  NeighbourQuestion question =
+      QuestionOf({Numbered(kBefore, kV1, 0, 2), Numbered(kBefore, kV1, 1, 2)});
+  question.known = {{Of(kBefore), At(kV2) - absl::Minutes(1), std::nullopt, "attempt 1 of bf-7"}};
+  const NeighbourChanges changes =
+      CompareNeighbours(Timeline::Of({Numbered(kBefore, kV2, 0, 2), Numbered(kBefore, kV2, 1, 2),
+                                      Numbered(kAfter, kV2, 0, 1)}),
+                        question);
+  ASSERT_THAT(changes.changes, SizeIs(2));
+  const NeighbourChange& ours = changes.changes[0];
+  EXPECT_EQ(ours.interval, Of(kBefore));
+  EXPECT_EQ(NameOf(ours.cause), "OURS_INTENDED");
+  EXPECT_EQ(ours.version_before, kV1);
+  EXPECT_EQ(ours.version_after, kV2);
+  EXPECT_EQ(ours.attributed_to, "attempt 1 of bf-7");
+  EXPECT_EQ(NameOf(changes.changes[1].cause), "UNEXPLAINED");
+  EXPECT_EQ(changes.changes[1].version_before, "");
+  EXPECT_EQ(Names(changes.findings), std::vector<std::string>{"FOREIGN_WRITE"});
+}
+
+TEST(Neighbours, WhatARetentionRuleDropsIsNobodysWrite) {
+  NeighbourQuestion question = QuestionOf({Numbered(kAfter, kV1, 0, 1)});
+  const auto rules = druid::Rules::Parse(
+      R"([{"type":"dropByInterval","interval":"2026-07-16T14/2026-07-16T15"}])");
+  ASSERT_TRUE(rules.ok());
+  EXPECT_THAT(CompareNeighbours(Timeline::Of({}), question).findings, SizeIs(1));
+  question.rules = &*rules;
+  const NeighbourChanges changes = CompareNeighbours(Timeline::Of({}), question);
+  EXPECT_THAT(changes.findings, IsEmpty());
+  ASSERT_THAT(changes.changes, SizeIs(1));
+  EXPECT_EQ(NameOf(changes.changes[0].cause), "RULE_OR_DUTY");
+  EXPECT_EQ(CauseOf("RULE_OR_DUTY"), NeighbourChange::Cause::kRuleOrDuty);
+}
+
 TEST(Neighbours, OfAUnitWithAGapLieInTheGapToo) {
   const std::vector<Interval> unit = {Of(kBefore), Of(kAfter)};
   EXPECT_THAT(NeighboursOf(unit, Named("HOUR"), {}),
