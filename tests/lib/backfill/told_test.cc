@@ -71,7 +71,7 @@ TEST_F(ToldTest, WhoHoldsASkippedPartitionStaysWithIt) {
   EXPECT_THAT(partitions[0].blockers, IsEmpty());
   ASSERT_THAT(partitions[1].blockers, SizeIs(1));
   EXPECT_EQ(partitions[1].blockers[0].kind, "RESERVATION");
-  EXPECT_THAT(partitions[1].blockers[0].holder, HasSubstr("bob"));
+  EXPECT_EQ(partitions[1].blockers[0].holder, "nightly");
   EXPECT_EQ(partitions[1].blockers[0].purpose, "orders");
 }
 
