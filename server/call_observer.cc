@@ -12,6 +12,7 @@
 #include "lib/time/mutex.h"
 #include "server/caller.h"
 #include "server/log.h"
+#include "server/malformed_request.h"
 #include "server/status_conversion.h"
 
 namespace interlock::server {
@@ -67,11 +68,15 @@ class Observer : public Interceptor {
       : info_(info), counters_(counters), begun_(std::chrono::steady_clock::now()) {}
 
   void Intercept(InterceptorBatchMethods* methods) override {
+    if (methods->QueryInterceptionHookPoint(InterceptionHookPoints::POST_RECV_MESSAGE) &&
+        methods->GetRecvMessage() == nullptr) {
+      unread_ = ToGrpc(MalformedRequest(counters_.method()));
+    }
     if (methods->QueryInterceptionHookPoint(InterceptionHookPoints::PRE_SEND_STATUS)) {
       grpc::Status status = methods->GetSendStatus();
       if (status.error_code() == grpc::StatusCode::UNIMPLEMENTED &&
           status.error_details().empty()) {
-        status = NotYetBuilt(counters_.method());
+        status = unread_.ok() ? NotYetBuilt(counters_.method()) : unread_;
         methods->ModifySendStatus(status);
       }
       Told(status);
@@ -97,6 +102,7 @@ class Observer : public Interceptor {
   ServerRpcInfo* info_;
   MethodCounters& counters_;
   const std::chrono::steady_clock::time_point begun_;
+  grpc::Status unread_;  // not OK where the request could not be read
 };
 
 class Factory : public grpc::experimental::ServerInterceptorFactoryInterface {

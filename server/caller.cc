@@ -6,12 +6,21 @@ namespace interlock::server {
 namespace {
 
 constexpr size_t kMaxNameLength = 128;
+constexpr char kHex[] = "0123456789ABCDEF";
 
-std::string Printable(const grpc::string_ref& text) {
+// As in a URL: two names never become one. The slash is what parts an identity from the
+// names that it gives itself below (HolderOf), so a name has none.
+std::string Escaped(const grpc::string_ref& text) {
   std::string name;
   for (const char c : text) {
-    if (name.size() == kMaxNameLength) break;
-    name.push_back(c > ' ' && c < 0x7f ? c : '_');
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = byte > ' ' && byte < 0x7f && c != '/' && c != '%';
+    if (name.size() + (plain ? 1 : 3) > kMaxNameLength) break;
+    if (plain) {
+      name.push_back(c);
+    } else {
+      name.append({'%', kHex[byte >> 4], kHex[byte & 15]});
+    }
   }
   return name;
 }
@@ -21,12 +30,12 @@ std::string Printable(const grpc::string_ref& text) {
 std::string IdentityOf(const grpc::ServerContextBase& context) {
   if (const auto auth = context.auth_context(); auth != nullptr && auth->IsPeerAuthenticated()) {
     const auto names = auth->FindPropertyValues("x509_common_name");
-    if (!names.empty()) return "cert/" + Printable(names.front());
+    if (!names.empty()) return "cert/" + Escaped(names.front());
   }
   const auto& metadata = context.client_metadata();
   const auto stated = metadata.find(kCallerKey);
   if (stated == metadata.end() || stated->second.empty()) return "loopback/anonymous";
-  return "loopback/" + Printable(stated->second);
+  return "loopback/" + Escaped(stated->second);
 }
 
 audit::Caller CallerOf(const grpc::ServerContextBase& context, const std::string& request_id,

@@ -11,8 +11,10 @@ namespace interlock::server {
 
 inline constexpr char kCallerKey[] = "interlock-caller";
 
-// "cert/CN", or "loopback/NAME"; "loopback/anonymous" where nothing is stated. A stated
-// name is cut to what a log line bears: 128 printable characters.
+// "cert/CN", or "loopback/NAME"; "loopback/anonymous" where nothing is stated. What does not
+// print, '/' and '%' are written as in a URL, so that no two callers share an identity, and
+// none can be another with a name below it (HolderOf). Cut to what a log line bears: 128
+// characters.
 std::string IdentityOf(const grpc::ServerContextBase& context);
 
 // For a call that changes something.

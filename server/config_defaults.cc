@@ -34,6 +34,12 @@ void FillDruid(config::v1::Druid& druid) {
   if (druid.max_reply_bytes() == 0) druid.set_max_reply_bytes(int64_t{4} << 30);
 }
 
+void FillStore(config::v1::Store& store) {
+  if (!store.has_postgresql()) return;
+  auto& postgresql = *store.mutable_postgresql();
+  if (!postgresql.has_start_timeout()) Set(postgresql.mutable_start_timeout(), 5 * kMinute);
+}
+
 void FillLimits(config::v1::Limits& limits) {
   if (!limits.has_default_ttl()) Set(limits.mutable_default_ttl(), 10 * kMinute);
   if (!limits.has_max_ttl()) Set(limits.mutable_max_ttl(), kDay);
@@ -95,6 +101,7 @@ void FillLog(config::v1::Log& log) {
 
 void FillDefaults(config::v1::ServerConfig& config) {
   FillListen(*config.mutable_listen());
+  if (config.has_store()) FillStore(*config.mutable_store());
   FillDruid(*config.mutable_druid());
   FillLimits(*config.mutable_limits());
   FillBackfills(*config.mutable_backfills());

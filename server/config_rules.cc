@@ -180,7 +180,7 @@ void CheckDruid(const config::v1::ServerConfig& config, const Place& root) {
   if (set.max_reply_bytes() < 0) druid.Fault("max_reply_bytes", "must be above 0");
 }
 
-// No duration may be below 0, wherever it stands, but for the one that says so.
+// No duration may be below 0, wherever it stands, but for those that say so.
 void CheckDurations(const Message& message, const Place& place) {
   const auto* reflection = message.GetReflection();
   std::vector<const FieldDescriptor*> fields;
@@ -190,6 +190,7 @@ void CheckDurations(const Message& message, const Place& place) {
     const Message& child = reflection->GetMessage(message, field);
     if (const auto* duration = dynamic_cast<const google::protobuf::Duration*>(&child)) {
       if (field->name() == "sweep_interval") continue;  // negative: no sweeper
+      if (field->name() == "start_timeout") continue;   // negative: no waiting
       if (ToAbsl(*duration) < absl::ZeroDuration()) place.Fault(field->name(), "is below 0");
     } else {
       CheckDurations(child, place.Into(field->name()));

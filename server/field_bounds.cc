@@ -1,7 +1,9 @@
 #include "server/field_bounds.h"
 
 #include <array>
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -60,6 +62,7 @@ class Bounds {
     for (const FieldDescriptor* field : fields) {
       const std::string here = absl::StrCat(path, "/", field->name());
       if (field->cpp_type() == FieldDescriptor::CPPTYPE_STRING) CheckTexts(message, *field, here);
+      if (field->name() == "page_size") CheckSize(message, *field, here);
       if (field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) Descend(message, *field, here);
     }
   }
@@ -69,15 +72,15 @@ class Bounds {
  private:
   void CheckTexts(const Message& message, const FieldDescriptor& field, const std::string& path) {
     const size_t bound = BoundOf(absl::string_view(field.name().data(), field.name().size()));
-    if (bound == 0 || field.type() != FieldDescriptor::TYPE_STRING) return;
+    if (field.type() != FieldDescriptor::TYPE_STRING) return;
     const auto& reflection = *message.GetReflection();
     std::string space;
     if (!field.is_repeated()) {
-      return Judge(path, reflection.GetStringReference(message, &field, &space).size(), bound);
+      return Judge(path, reflection.GetStringReference(message, &field, &space), bound);
     }
     for (int i = 0; i < reflection.FieldSize(message, &field); ++i) {
-      const size_t size = reflection.GetRepeatedStringReference(message, &field, i, &space).size();
-      Judge(absl::StrCat(path, "/", i), size, bound);
+      Judge(absl::StrCat(path, "/", i),
+            reflection.GetRepeatedStringReference(message, &field, i, &space), bound);
     }
   }
 
@@ -89,15 +92,30 @@ class Bounds {
     }
   }
 
-  void Judge(const std::string& path, size_t size, size_t bound) {
-    if (size <= bound) return;
-    const std::string found = absl::StrCat("it has ", size, " bytes");
-    const std::string would_do = absl::StrCat("at most ", bound);
+  void CheckSize(const Message& message, const FieldDescriptor& field, const std::string& path) {
+    if (field.cpp_type() != FieldDescriptor::CPPTYPE_INT32) return;
+    const int32_t size = message.GetReflection()->GetInt32(message, &field);
+    if (size < 0) Add(path, absl::StrCat("it is ", size), "0 or more", "PAGE_SIZE_INVALID", {});
+  }
+
+  void Judge(const std::string& path, const std::string& text, size_t bound) {
+    // Nothing that is written down or shown has one, and PostgreSQL keeps none.
+    if (text.find('\0') != std::string::npos) {
+      Add(path, "it has a NUL byte", "leave that out", "FIELD_HAS_NUL", {});
+    }
+    if (bound == 0 || text.size() <= bound) return;
+    Add(path, absl::StrCat("it has ", text.size(), " bytes"), absl::StrCat("at most ", bound),
+        "FIELD_TOO_LONG", {{"bytes", absl::StrCat(text.size())}, {"most", absl::StrCat(bound)}});
+  }
+
+  // The first fault's reason is the status's.
+  void Add(const std::string& path, const std::string& found, const std::string& would_do,
+           absl::string_view reason, Metadata details) {
     if (status_.ok()) {
-      status_ = WithReason(
-          absl::InvalidArgumentError(absl::StrCat(path, ": ", found, "; ", would_do)),
-          "FIELD_TOO_LONG",
-          {{"field", path}, {"bytes", absl::StrCat(size)}, {"most", absl::StrCat(bound)}});
+      details["field"] = path;
+      status_ =
+          WithReason(absl::InvalidArgumentError(absl::StrCat(path, ": ", found, "; ", would_do)),
+                     reason, std::move(details));
     }
     AddFault(status_, path, found, would_do);
   }

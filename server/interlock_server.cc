@@ -57,6 +57,8 @@ namespace {
 
 // Calls that wait for Druid, at a time.
 constexpr int kThreads = 8;
+// Between two tries to reach a store that does not answer.
+constexpr absl::Duration kStoreTries = absl::Seconds(2);
 
 std::string Text(const absl::Status& status) {
   return {status.message().data(), status.message().size()};
@@ -73,11 +75,14 @@ class InterlockServer::Parts {
   Parts(config::v1::ServerConfig config, const Clock& clock)
       : config_(std::move(config)), clock_(clock), lease_settings_(config_) {}
 
-  absl::Status Start() {
-    if (auto status = OpenStore(); !status.ok()) return status;
+  absl::Status Start(const Pause& pause) {
+    if (auto status = StartAdmin(); !status.ok()) return status;
+    if (auto status = AwaitStore(pause); !status.ok()) return status;
     if (auto status = druid_.Connect(config_, clock_, metrics_); !status.ok()) return status;
     if (auto status = StartWork(); !status.ok()) return status;
-    return Listen();
+    if (auto status = Listen(); !status.ok()) return status;
+    serving_ = true;
+    return absl::OkStatus();
   }
 
   void Drain() {
@@ -106,6 +111,36 @@ class InterlockServer::Parts {
   }
 
  private:
+  // Before all else: while the store is waited for, this process is alive and not ready.
+  absl::Status StartAdmin() {
+    auto admin = AdminServer::Start({config_.listen().admin_address(), [this] { return Ready(); },
+                                     [this] {
+                                       if (serving_) gauges_->Update();
+                                     }},
+                                    metrics_);
+    if (!admin.ok()) return admin.status();
+    admin_ = *std::move(admin);
+    return absl::OkStatus();
+  }
+
+  // A database that does not answer yet is tried again; any other fault is final.
+  absl::Status AwaitStore(const Pause& pause) {
+    const absl::Duration longest = FromProto(config_.store().postgresql().start_timeout());
+    const auto begun = clock_.Monotonic();
+    while (true) {
+      absl::Status status = OpenStore();
+      const absl::Duration waited = absl::FromChrono(clock_.Monotonic() - begun);
+      if (status.ok() || !absl::IsUnavailable(status) || !config_.store().has_postgresql()) {
+        return status;
+      }
+      if (!pause || waited >= longest) return status;
+      Log(LogLevel::kWarning, "the store does not answer: not ready, trying again",
+          {{"error", Text(status)},
+           {"gives_up_in", absl::FormatDuration(absl::Trunc(longest - waited, absl::Seconds(1)))}});
+      if (!pause(kStoreTries)) return absl::CancelledError("stopped while waiting for the store");
+    }
+  }
+
   absl::Status OpenStore() {
     StoreCallbacks on;
     on.batch = [this](const store::BatchReport& report) { Count(report); };
@@ -284,11 +319,6 @@ class InterlockServer::Parts {
     auto grpc = GrpcListener::Start(config_, services, metrics_);
     if (!grpc.ok()) return grpc.status();
     grpc_ = *std::move(grpc);
-    auto admin = AdminServer::Start({config_.listen().admin_address(), [this] { return Ready(); },
-                                     [this] { gauges_->Update(); }},
-                                    metrics_);
-    if (!admin.ok()) return admin.status();
-    admin_ = *std::move(admin);
     if (config_.store().has_postgresql()) {
       presence_ = std::make_unique<Presence>(*store_, address());
     }
@@ -297,6 +327,7 @@ class InterlockServer::Parts {
 
   absl::Status Ready() const {
     if (draining_) return absl::UnavailableError("draining");
+    if (!serving_) return absl::UnavailableError("starting");
     return store_->Health();
   }
 
@@ -311,7 +342,8 @@ class InterlockServer::Parts {
   LeaseSettings lease_settings_;
   Metrics metrics_;
   std::atomic<bool> draining_{false};
-  ClockJumps jumps_;  // of the store's, which tells them from its own thread
+  std::atomic<bool> serving_{false};  // all parts are there
+  ClockJumps jumps_;                  // of the store's, which tells them from its own thread
   std::unique_ptr<store::Store> store_;
   DruidConnection druid_;
   // The loop's handlers use the workers, and the workers what stands above them: members
@@ -353,9 +385,9 @@ class InterlockServer::Parts {
 };
 
 absl::StatusOr<std::unique_ptr<InterlockServer>> InterlockServer::Start(
-    const config::v1::ServerConfig& config, const Clock& clock) {
+    const config::v1::ServerConfig& config, const Clock& clock, const Pause& pause) {
   auto parts = std::make_unique<Parts>(config, clock);
-  if (auto status = parts->Start(); !status.ok()) return status;
+  if (auto status = parts->Start(pause); !status.ok()) return status;
   return std::unique_ptr<InterlockServer>(new InterlockServer(std::move(parts)));
 }
 

@@ -4,11 +4,13 @@
 // Threads: Start, Reload and Drain from one.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "interlock/config/v1/config.pb.h"
 #include "lib/time/clock.h"
 
@@ -16,10 +18,15 @@ namespace interlock::server {
 
 class InterlockServer {
  public:
+  // Waits so long; false where the server is to stop.
+  using Pause = std::function<bool(absl::Duration)>;
+
   // `config` has its defaults and has been checked; `clock` must outlive the server.
-  // Errors say which part could not be made, and what would do.
+  // Errors say which part could not be made, and what would do. With `pause`, a shared
+  // database that does not answer is waited for (postgresql.start_timeout), with the admin
+  // port open: alive, not ready. CANCELLED where `pause` said so.
   static absl::StatusOr<std::unique_ptr<InterlockServer>> Start(
-      const config::v1::ServerConfig& config, const Clock& clock);
+      const config::v1::ServerConfig& config, const Clock& clock, const Pause& pause = nullptr);
   ~InterlockServer();
 
   // Takes no new calls, lets those under way end (at most drain_timeout), stops the

@@ -9,12 +9,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/time/time.h"
 #include "lib/time/clock.h"
 #include "server/command_line.h"
 #include "server/config.h"
 #include "server/grpc_log.h"
 #include "server/interlock_server.h"
 #include "server/log.h"
+#include "server/malformed_request.h"
 #include "server/store_schemas.h"
 #include "server/version.h"
 
@@ -73,13 +75,22 @@ sigset_t Signals() {
   return signals;
 }
 
+// Whether a signal to stop comes while it waits. SIGHUP has nothing to reload yet.
+bool StopsWithin(const sigset_t& signals, absl::Duration pause) {
+  const timespec time = absl::ToTimespec(pause);
+  const int signal = sigtimedwait(&signals, nullptr, &time);
+  return signal == SIGTERM || signal == SIGINT;
+}
+
 int Serve(const CommandLine& line, const config::v1::ServerConfig& config) {
   // Before any thread is made, so that all of them leave the signals to sigwait.
   const sigset_t signals = Signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
   const SystemClock clock;
-  auto server = InterlockServer::Start(config, clock);
+  auto server = InterlockServer::Start(
+      config, clock, [&signals](absl::Duration pause) { return !StopsWithin(signals, pause); });
+  if (absl::IsCancelled(server.status())) return 0;
   if (!server.ok()) return Fail(server.status(), CodeOf(server.status()));
   Log(LogLevel::kInfo, "serving",
       {{"address", (*server)->address()},
@@ -107,6 +118,7 @@ int Run(const CommandLine& line) {
   if (line.task == Task::kCheck) return 0;
   ApplyLog(config->log());
   TakeOverGrpcLog();
+  TakeOverProtobufLog();
   const SystemClock clock;
   absl::Status done;
   if (line.task == Task::kServe) return Serve(line, *config);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "lib/druid/task_id.h"
 #include "lib/time/status_reason.h"
 #include "server/caller.h"
 #include "server/conversions/reservation.h"
@@ -37,6 +38,20 @@ absl::Status Misaligned(const Granularity& calendar, const Interval& asked, cons
   return status;
 }
 
+// By Druid's own rule for names, which is also the simulator's: a lease on a datasource that
+// can't be is one on a misspelt name.
+absl::Status NoDatasource(const absl::Status& why) {
+  const std::string found(why.message());
+  const std::string would_do =
+      "name it as Druid does: no '/', no '.' in front, no control characters, nothing beyond "
+      "the basic plane";
+  absl::Status status =
+      WithReason(absl::InvalidArgumentError(absl::StrCat("/datasource: ", found, "; ", would_do)),
+                 "INVALID_DATASOURCE");
+  AddFault(status, "/datasource", found, would_do);
+  return status;
+}
+
 }  // namespace
 
 ReserveIntervalCall::ReserveIntervalCall(store::Store& store, Metrics& metrics, WaitingLine& line,
@@ -60,6 +75,8 @@ absl::StatusOr<lease::ReserveRequest> ReserveIntervalCall::Validate(
   if (wait < absl::ZeroDuration()) {
     return InvalidField("/wait", "it is below zero", "leave it out, or give a time to wait");
   }
+  const absl::Status named = druid::ValidateDruidName("datasource", request.datasource());
+  if (!request.datasource().empty() && !named.ok()) return NoDatasource(named);
   auto read = FromProto(request.intervals(), "intervals");
   if (!read.ok()) return read.status();
   lease::ReserveRequest reserve;
@@ -81,6 +98,10 @@ absl::StatusOr<lease::ReserveRequest> ReserveIntervalCall::Validate(
                           "name segment_granularity");
     }
     return reserve;
+  }
+  if (request.segment_granularity().period().empty()) {
+    return InvalidField("/segment_granularity/period", "is missing",
+                        "name the calendar, like HOUR or P1D; a zone alone is none");
   }
   auto calendar = FromProto(request.segment_granularity(), "segment_granularity");
   if (!calendar.ok()) return calendar.status();
@@ -148,6 +169,7 @@ void ReserveIntervalCall::Plan(const lease::ReserveRequest& request,
     if (!planned.ok()) return planned.status();
     response->clear_skipped();
     for (const auto& part : planned->skipped) ToProto(part, response->add_skipped());
+    response->set_attached(planned->repeated);
     response->clear_reservation();
     if (planned->reservation.intervals.empty()) return absl::OkStatus();
     ToProto(planned->reservation, tx.now(), response->mutable_reservation());

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -42,7 +43,8 @@ class ArgumentsParser {
         if (absl::Status status = Command(); !status.ok()) return status;
         break;
       }
-      const bool is_flag = word.size() > 1 && word[0] == '-';
+      // An instant of a year before 0 begins with a dash: -146136543-09-08T08:23:32.096Z/…
+      const bool is_flag = word.size() > 1 && word[0] == '-' && !absl::ascii_isdigit(word[1]);
       if (absl::Status status = is_flag ? ReadFlag(word) : ReadWord(word); !status.ok()) {
         return status;
       }
@@ -181,6 +183,11 @@ class ArgumentsParser {
     if (at < read_.positionals_.size()) {
       return UsageError(absl::StrCat("'", read_.positionals_[at], "' is one word too many for '",
                                      read_.verb_->words, "'"));
+    }
+    for (const Flag& flag : read_.verb_->flags) {
+      if (!flag.wanted || read_.Given(flag.name)) continue;
+      return UsageError(
+          absl::StrCat("'", read_.verb_->words, "' wants --", flag.name, " ", flag.value));
     }
     return absl::OkStatus();
   }

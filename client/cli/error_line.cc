@@ -1,13 +1,14 @@
 #include "client/cli/error_line.h"
 
+#include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/time.h"
+#include "client/cli/shown.h"
 #include "lib/time/duration.h"
 #include "lib/time/status_reason.h"
 
@@ -70,7 +71,7 @@ std::string ErrorLine(const absl::Status& status, const std::string& address) {
         absl::FromChrono(*delay), delay->count() < 1000 ? absl::Milliseconds(1) : absl::Seconds(1));
     Say(line, absl::StrCat("try again in ", interlock::FormatDuration(rounded)));
   }
-  return absl::StrReplaceAll(line, {{"\r\n", " "}, {"\n", " "}, {"\r", " "}});
+  return Shown(std::move(line));
 }
 
 }  // namespace interlock::cli

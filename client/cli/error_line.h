@@ -8,8 +8,8 @@
 namespace interlock::cli {
 
 // `REASON: what is wrong; each fault with its place; each holder; when to try again`.
-// Without line breaks whatever the server sent; `address` is named where it does not
-// answer. A fault or holder that the message tells already is not told twice.
+// Without line breaks and control characters whatever the server sent; `address` is named where it
+// does not answer. A fault or holder that the message tells already is not told twice.
 std::string ErrorLine(const absl::Status& status, const std::string& address);
 
 }  // namespace interlock::cli

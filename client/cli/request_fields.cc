@@ -42,7 +42,11 @@ absl::StatusOr<int64_t> ReadInteger(const FieldDescriptor& field, const std::str
     return instant->millis();
   }
   int64_t number = 0;
-  if (absl::SimpleAtoi(text, &number)) return number;
+  if (absl::SimpleAtoi(text, &number)) {
+    // Counts, sizes, tokens, revisions: none is ever below zero.
+    if (number >= 0) return number;
+    return UsageError(absl::StrCat("'", text, "' is below zero"));
+  }
   return UsageError(absl::StrCat("'", text, "' is no whole number"));
 }
 
@@ -96,6 +100,17 @@ absl::Status ReadMessage(Message& message, const std::string& text, Instant now)
   return ReadMapEntry(message, text);
 }
 
+bool HasKey(const Message& message, const FieldDescriptor& field, const std::string& key) {
+  const Reflection& of = *message.GetReflection();
+  for (int i = 0; i < of.FieldSize(message, &field); ++i) {
+    const Message& entry = of.GetRepeatedMessage(message, &field, i);
+    if (entry.GetReflection()->GetString(entry, entry.GetDescriptor()->field(0)) == key) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // One of the two, by whether the field repeats.
 template <class Value, class Set, class Add>
 absl::Status Put(const absl::StatusOr<Value>& value, bool repeated, Set set, Add add) {
@@ -136,6 +151,10 @@ absl::Status SetScalar(Message& message, const FieldDescriptor& field, const std
           [&](const EnumValueDescriptor* v) { of.SetEnum(m, f, v); },
           [&](const EnumValueDescriptor* v) { of.AddEnum(m, f, v); });
     case FieldDescriptor::CPPTYPE_MESSAGE:
+      if (field.is_map() && HasKey(message, field, text.substr(0, text.find('=')))) {
+        return UsageError(
+            absl::StrCat("'", text.substr(0, text.find('=')), "' is given twice: once is enough"));
+      }
       return ReadMessage(repeated ? *of.AddMessage(m, f) : *of.MutableMessage(m, f), text, now);
     default:
       return absl::InternalError(absl::StrCat(field.full_name(), " has no form in words"));

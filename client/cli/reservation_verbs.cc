@@ -4,7 +4,11 @@
 namespace interlock::cli {
 namespace {
 
-const Flag kToken = {"fencing-token", "N", "its token (wanted)", "fencing_token"};
+const Flag kToken = {.name = "fencing-token",
+                     .value = "N",
+                     .help = "its token (wanted)",
+                     .field = "fencing_token",
+                     .wanted = true};
 
 }  // namespace
 

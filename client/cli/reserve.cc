@@ -13,16 +13,31 @@
 namespace interlock::cli {
 namespace {
 
-// What was asked and not got, in one line.
+std::string WhyNot(const v1::Blocker& held) {
+  const std::string interval = ShortInterval(held.interval());
+  const bool reservation =
+      held.kind() == v1::Blocker::RESERVATION || held.kind() == v1::Blocker::KIND_UNSPECIFIED;
+  if (!reservation) {
+    return absl::StrCat(interval, ": ", held.message(), held.remedy().empty() ? "" : "; ",
+                        held.remedy());
+  }
+  return absl::StrCat(
+      interval, " is held by ", held.holder(),
+      held.purpose().empty() ? "" : absl::StrCat(" (", held.purpose(), ")"),
+      held.has_until_time() ? absl::StrCat(" until ", FieldText(held, "until_time")) : "");
+}
+
+// What was asked and not got, in one line, under each reason's own name.
 std::string Skipped(const v1::ReserveIntervalResponse& reply) {
   std::vector<std::string> parts;
+  std::string reason;
   for (const auto& held : reply.skipped()) {
-    parts.push_back(absl::StrCat(
-        ShortInterval(held.interval()), " is held by ", held.holder(),
-        held.purpose().empty() ? "" : absl::StrCat(" (", held.purpose(), ")"),
-        held.has_until_time() ? absl::StrCat(" until ", FieldText(held, "until_time")) : ""));
+    const std::string its = held.reason().empty() ? "HELD" : held.reason();
+    const bool other = its != reason;
+    reason = its;
+    parts.push_back(absl::StrCat(other ? reason : "", other ? ": " : "", WhyNot(held)));
   }
-  return absl::StrCat("HELD: ", absl::StrJoin(parts, "; "));
+  return absl::StrJoin(parts, "; ");
 }
 
 }  // namespace

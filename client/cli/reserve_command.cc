@@ -53,6 +53,13 @@ std::vector<std::string> Variables(const Session& session, const client::Reserva
   return variables;
 }
 
+// Whether the server's word for a loss means that somebody else may have the time by now.
+bool MayBeAnothers(const absl::Status& loss) {
+  const std::string reason = ReasonOf(loss);
+  return reason == "EXPIRED" || reason == "SUPERSEDED" || reason == "STALE_TOKEN" ||
+         reason == "UNKNOWN_RESERVATION";
+}
+
 // Runs the command to its end, and stops it where the lease is lost.
 class Supervision {
  public:
@@ -73,9 +80,15 @@ class Supervision {
       if (command_.stopped()) Suspend();
       if (!stopping_ && !command_.exit_status().has_value() && !lease_.held()) Stop();
       const nanoseconds now = session_.clock.Monotonic();
-      if (stopping_ && now >= kill_at_) command_.Signal(SIGKILL);
+      if (ending() && now >= kill_at_) command_.Signal(SIGKILL);
       if (!command_.exit_status().has_value()) continue;
-      if (!stopping_) return *command_.exit_status();
+      if (!stopping_) {
+        if (!command_.GroupLives() || (leftover_ && now >= kill_at_ + kLongestBurial)) {
+          return *command_.exit_status();
+        }
+        if (!leftover_) StopLeftover();
+        continue;
+      }
       if (!command_.GroupLives() || now >= kill_at_ + kLongestBurial) return kCommandLeaseLost;
     }
   }
@@ -84,26 +97,45 @@ class Supervision {
 
  private:
   absl::Duration Nap() const {
-    if (stopping_) return kGroupNap;
+    if (ending()) return kGroupNap;
     return std::min(lease_.left() + absl::Milliseconds(1), kLongestNap);
   }
 
+  bool ending() const { return stopping_ || leftover_; }
+
   void Stop() {
     stopping_ = true;
-    kill_at_ = session_.clock.Monotonic() + absl::ToChronoNanoseconds(Grace());
-    session_.Complain(
-        absl::StrCat(ErrorLine(lease_.loss(), session_.address), "; the command is stopped"));
+    const absl::Status loss = lease_.loss();
+    const absl::Duration grace = Grace(loss);
+    kill_at_ = session_.clock.Monotonic() + absl::ToChronoNanoseconds(grace);
+    const bool over = grace <= absl::ZeroDuration();
+    session_.Complain(absl::StrCat(
+        ErrorLine(loss, session_.address),
+        over ? "; the lease is over and its time may be another's: the command is killed"
+             : "; the command is stopped"));
+    if (over) return command_.Signal(SIGKILL);
     command_.Signal(SIGTERM);
     command_.Signal(SIGCONT);
   }
 
-  // Between TERM and KILL. Never past the lease's end, where that is still ahead: a short
-  // lease leaves less than --kill-after. Where it is past (this process was stopped, or the
-  // machine slept) the command still gets its time to leave things in order.
-  absl::Duration Grace() const {
+  // Between TERM and KILL. Never past the lease's end: a short lease leaves less than
+  // --kill-after, and one that is over (this process was stopped, the machine slept, the
+  // server says so) leaves nothing, since others may write there already.
+  absl::Duration Grace(const absl::Status& loss) const {
     const absl::Duration end = lease_.until_end();
-    if (end <= absl::ZeroDuration()) return kill_after_;
+    if (end <= absl::ZeroDuration() || MayBeAnothers(loss)) return absl::ZeroDuration();
     return std::min(kill_after_, end - std::min(kStopMargin, end / 10));
+  }
+
+  // The command has ended, and what it has started goes on: not under a lease that is about
+  // to be given back.
+  void StopLeftover() {
+    leftover_ = true;
+    kill_at_ = session_.clock.Monotonic() +
+               absl::ToChronoNanoseconds(std::min(kill_after_, lease_.left()));
+    session_.Complain("note: the command has ended; what it left running is stopped with it");
+    command_.Signal(SIGTERM);
+    command_.Signal(SIGCONT);
   }
 
   // Ctrl-Z stopped the command: stop as well, and go on with it only under a lease that
@@ -119,7 +151,8 @@ class Supervision {
   SignalPipe& signals_;
   CommandProcess& command_;
   const absl::Duration kill_after_;
-  bool stopping_ = false;
+  bool stopping_ = false;  // the lease was lost
+  bool leftover_ = false;
   nanoseconds kill_at_{0};
 };
 

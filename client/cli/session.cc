@@ -11,6 +11,7 @@
 #include "client/cli/json_file.h"
 #include "client/cli/print.h"
 #include "client/cli/request_fields.h"
+#include "client/cli/shown.h"
 #include "google/protobuf/descriptor.h"
 #include "lib/time/status_reason.h"
 
@@ -102,11 +103,11 @@ void Session::Print(const google::protobuf::Message& reply, const std::vector<Se
 void Session::PrintLine(const std::string& text) { out << text << '\n' << std::flush; }
 
 void Session::Complain(const std::string& line) {
-  err << "interlockctl: " << line << '\n' << std::flush;
+  err << "interlockctl: " << Shown(line) << '\n' << std::flush;
 }
 
 void Session::Tell(const std::string& line) {
-  if (output == Output::kTable) err << line << '\n' << std::flush;
+  if (output == Output::kTable) err << Shown(line) << '\n' << std::flush;
 }
 
 }  // namespace interlock::cli

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "client/cli/shown.h"
 
 namespace interlock::cli {
 namespace {
@@ -13,15 +14,6 @@ namespace {
 size_t Width(const std::string& text) {
   return static_cast<size_t>(std::count_if(
       text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) >> 6) != 2; }));
-}
-
-// What others wrote is shown, not obeyed: a control character could move the cursor, or
-// break a row in two.
-std::string Shown(std::string text) {
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
-  }
-  return text;
 }
 
 // A column is not made narrower than this: below it nothing can be read.

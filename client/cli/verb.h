@@ -29,6 +29,7 @@ struct Flag {
   Reading reading = Reading::kText;
   const char* variable = nullptr;  // of the environment: its default
   bool many = false;               // may be given more than once
+  bool wanted = false;             // must be given
 };
 
 struct Positional {

@@ -7,6 +7,7 @@
 #include "absl/strings/str_replace.h"
 #include "client/cpp/channel.h"
 #include "client/cpp/status_conversion.h"
+#include "client/cpp/text_fields.h"
 #include "google/protobuf/message.h"
 #include "grpcpp/channel.h"
 #include "grpcpp/client_context.h"
@@ -86,6 +87,7 @@ absl::StatusOr<std::unique_ptr<Connection>> Connection::Open(ConnectionOptions o
 
 absl::Status Connection::Call(const std::string& method, const Message& request, Message& reply,
                               absl::Duration timeout) {
+  if (absl::Status status = CheckTexts(request); !status.ok()) return status;
   LetReconnect(*channel_, timeout);
   grpc::ClientContext context;
   SetTimeout(context, timeout);
@@ -103,6 +105,7 @@ absl::Status Connection::Call(const std::string& method, const Message& request,
 
 absl::Status Connection::Watch(const std::string& method, const Message& request, Message& reply,
                                absl::Duration timeout, const std::function<bool()>& on_reply) {
+  if (absl::Status status = CheckTexts(request); !status.ok()) return status;
   LetReconnect(*channel_, timeout);
   grpc::ClientContext context;
   SetTimeout(context, timeout);

@@ -6,6 +6,7 @@
 
 #include "lib/lease/lease_errors.h"
 #include "lib/lease/overlaps.h"
+#include "lib/lease/waiting.h"
 #include "lib/time/interval_set.h"
 
 namespace interlock::lease {
@@ -54,6 +55,11 @@ absl::Status WhyEnded(store::Transaction& tx, const Stored& stored, Act act) {
 }
 
 absl::StatusOr<Stored> FindWithToken(store::Transaction& tx, const std::string& id, int64_t token) {
+  if (const std::optional<Key> place = WaiterKeyOf(id)) {
+    absl::StatusOr<std::optional<Waiter>> waiter = FindWaiter(tx, *place);
+    if (!waiter.ok()) return waiter.status();
+    return waiter->has_value() ? StillWaiting((*waiter)->reservation) : UnknownReservation(id);
+  }
   const std::optional<Key> key = KeyOf(id);
   if (!key.has_value()) return UnknownReservation(id);
   absl::StatusOr<std::optional<Stored>> stored = FindStored(tx, *key);

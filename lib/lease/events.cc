@@ -141,13 +141,27 @@ absl::StatusOr<int64_t> NewestRevision(store::Transaction& tx) {
   return NumberOf(tx.Query("SELECT COALESCE(MAX(number), 0) FROM lease_event", {}));
 }
 
+namespace {
+
+// Nothing would ever be told to who waits for what comes after a revision that is not there.
+absl::Status CheckReached(store::Transaction& tx, const std::string& datasource, int64_t after) {
+  absl::StatusOr<int64_t> newest = RevisionOf(tx, datasource);
+  if (!newest.ok()) return newest.status();
+  return after > *newest ? RevisionUnknown(after, *newest) : absl::OkStatus();
+}
+
+}  // namespace
+
 absl::StatusOr<Told> EventsAfter(store::Transaction& tx, const std::string& datasource,
                                  int64_t after, const std::optional<Interval>& overlapping) {
   Told told;
   told.revision = after;
   absl::StatusOr<std::optional<DatasourceRow>> row = FindDatasource(tx, datasource);
   if (!row.ok()) return row.status();
-  if (!row->has_value()) return told;
+  if (!row->has_value()) {
+    if (after > 0) return RevisionUnknown(after, 0);
+    return told;
+  }
   if (after < (*row)->trimmed) return RevisionTooOld(after, (*row)->trimmed);
   absl::StatusOr<store::Rows> rows =
       tx.Query(EVENT_COLUMNS
@@ -155,6 +169,10 @@ absl::StatusOr<Told> EventsAfter(store::Transaction& tx, const std::string& data
                " ORDER BY e.number LIMIT :most",
                {(*row)->number, after, kMostTold});
   if (!rows.ok()) return rows.status();
+  if (rows->empty()) {
+    absl::Status status = CheckReached(tx, datasource, after);
+    if (!status.ok()) return status;
+  }
   for (const store::Row& next : *rows) {
     absl::StatusOr<std::optional<Event>> event = FromRow(tx, next);
     if (!event.ok()) return event.status();

@@ -68,6 +68,10 @@ int Weight(const ReserveRequest& request, const Held& held) {
   return 0;
 }
 
+Interval WholePartitions(const ReserveRequest& request, const Held& piece) {
+  return request.partitions ? request.partitions->Widen(piece.interval) : piece.interval;
+}
+
 // What of `asked` would be granted, for the metadata.
 std::string WouldDo(const ReserveRequest& request, const std::vector<Interval>& asked,
                     const std::vector<Held>& held) {
@@ -82,11 +86,21 @@ std::string WouldDo(const ReserveRequest& request, const std::vector<Interval>& 
 std::vector<Interval> WithoutHeld(const ReserveRequest& request, const std::vector<Interval>& asked,
                                   const std::vector<Held>& held) {
   std::vector<Interval> taken;
-  for (const Held& piece : held) {
-    taken.push_back(request.partitions.has_value() ? request.partitions->Widen(piece.interval)
-                                                   : piece.interval);
-  }
+  for (const Held& piece : held) taken.push_back(WholePartitions(request, piece));
   return Subtract(asked, Condense(std::move(taken)));
+}
+
+std::vector<Held> LeftOut(const ReserveRequest& request, const std::vector<Interval>& asked,
+                          const std::vector<Held>& held) {
+  if (!request.partitions.has_value()) return held;
+  std::vector<Held> left_out;
+  for (const Held& piece : held) {
+    for (const Interval& part : Intersect(asked, {WholePartitions(request, piece)})) {
+      left_out.push_back(piece);
+      left_out.back().interval = part;
+    }
+  }
+  return left_out;
 }
 
 absl::StatusOr<std::vector<Held>> FindBarriers(store::Transaction& tx,

@@ -39,6 +39,11 @@ absl::StatusOr<std::vector<Held>> FindBarriers(store::Transaction& tx,
                                                const std::vector<Interval>& asked,
                                                const Limits& limits);
 
+// What is not granted with skip_held, and why: what others have, each piece in whole
+// partitions of the request's calendar where it has one. With WithoutHeld it is all of `asked`.
+std::vector<Held> LeftOut(const ReserveRequest& request, const std::vector<Interval>& asked,
+                          const std::vector<Held>& held);
+
 // What is left of `asked` without what others have, in whole partitions where it matters.
 std::vector<Interval> WithoutHeld(const ReserveRequest& request, const std::vector<Interval>& asked,
                                   const std::vector<Held>& held);

@@ -1,5 +1,6 @@
 // The rows of lease_interval: what a reservation blocks, and how that ends.
 #include "absl/time/time.h"
+#include "lib/lease/live_counts.h"
 #include "lib/lease/tables.h"
 #include "lib/time/interval_set.h"
 
@@ -43,7 +44,7 @@ absl::Status CountOneLess(store::Transaction& tx, const Stored& stored) {
       .Execute(
           "UPDATE lease_holder SET live_count = live_count - 1 WHERE datasource = :datasource"
           " AND holder = :holder",
-          {stored.key.datasource, stored.reservation.holder})
+          {stored.key.datasource, CountedFor(stored.identity, stored.reservation.holder)})
       .status();
 }
 

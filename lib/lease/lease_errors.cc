@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "lib/time/status_reason.h"
@@ -143,21 +144,24 @@ absl::Status InvalidReservation() {
 
 absl::Status RequestBeyondLimit(absl::string_view field, absl::string_view limit,
                                 absl::string_view allowed, absl::string_view asked) {
-  const std::string would_do = absl::StrCat(limit, " of this server is ", allowed);
+  const bool least = absl::StartsWith(limit, "min_");
+  const std::string found = absl::StrCat("it is ", asked);
+  const std::string would_do = absl::StrCat(least ? "at least " : "at most ", allowed,
+                                            ", which is limits.", limit, " of this server");
   absl::Status status =
-      WithReason(absl::InvalidArgumentError(absl::StrCat(field, ": ", asked, "; ", would_do)),
+      WithReason(absl::InvalidArgumentError(absl::StrCat("/", field, ": ", found, "; ", would_do)),
                  "LIMIT_EXCEEDED",
                  {{"limit", std::string(limit)},
                   {"allowed", std::string(allowed)},
                   {"asked", std::string(asked)}});
-  AddFault(status, absl::StrCat("/", field), asked, would_do);
+  AddFault(status, absl::StrCat("/", field), found, would_do);
   return status;
 }
 
 absl::Status TooManyLive(absl::string_view limit, int64_t allowed, absl::string_view of) {
-  return WithReason(absl::ResourceExhaustedError(
-                        absl::StrCat(of, " has ", allowed, " live reservations already, which is ",
-                                     limit, " of this server: release some")),
+  return WithReason(absl::ResourceExhaustedError(absl::StrCat(
+                        of, " has ", allowed, " live reservations already, which is limits.", limit,
+                        " of this server: release some")),
                     "LIMIT_EXCEEDED",
                     {{"limit", std::string(limit)}, {"allowed", absl::StrCat(allowed)}});
 }
@@ -294,9 +298,27 @@ absl::Status WaitEnded(absl::string_view waiter_id) {
       "WAIT_ENDED", {{"waiter", std::string(waiter_id)}});
 }
 
+absl::Status StillWaiting(const Reservation& waiter) {
+  return WithReason(absl::FailedPreconditionError(absl::StrCat(
+                        waiter.id, " is a place in line of ", waiter.holder,
+                        ", and no lease yet: wait for the "
+                        "answer of the call that took it, or release it to leave the line")),
+                    "STILL_WAITING", {{"waiter", waiter.id}, {"holder", waiter.holder}});
+}
+
+absl::Status RevisionUnknown(int64_t asked, int64_t newest) {
+  return WithReason(
+      absl::OutOfRangeError(absl::StrCat("there is no revision ", asked, " yet, the newest is ",
+                                         newest, ": watch from one that a list or watch told")),
+      "REVISION_UNKNOWN", {{"asked", absl::StrCat(asked)}, {"newest", absl::StrCat(newest)}});
+}
+
 absl::Status BadPageToken(absl::string_view token) {
   return WithReason(
-      absl::InvalidArgumentError(absl::StrCat("'", token, "' is no page token of this list")),
+      absl::InvalidArgumentError(absl::StrCat("'", token,
+                                              "' is no page token of this list: "
+                                              "take next_page_token of the page before, and "
+                                              "leave all else as it was")),
       "BAD_PAGE_TOKEN");
 }
 

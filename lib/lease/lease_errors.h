@@ -53,6 +53,10 @@ absl::Status LentAppend(const Reservation& reservation);
 absl::Status RequestIdInvalid(size_t length);
 // OUT_OF_RANGE, REVISION_TOO_OLD
 absl::Status RevisionTooOld(int64_t asked, int64_t oldest);
+// OUT_OF_RANGE, REVISION_UNKNOWN: it has not come yet.
+absl::Status RevisionUnknown(int64_t asked, int64_t newest);
+// FAILED_PRECONDITION, STILL_WAITING: the id of a place in line where a lease is wanted.
+absl::Status StillWaiting(const Reservation& waiter);
 // ABORTED: WAIT_TAKEN_OVER, WAIT_ENDED
 absl::Status WaitTakenOver(absl::string_view waiter_id);
 absl::Status WaitEnded(absl::string_view waiter_id);

@@ -129,6 +129,17 @@ store::Schema LeaseSchema() {
            "{{postgresql}}ALTER TABLE lease_interval ADD CONSTRAINT lease_modes_apart"
            " EXCLUDE USING gist (datasource WITH =, int8range(start_ms, end_ms) WITH &&,"
            " mode WITH <>) WHERE (live = 1)",
+       },
+       {
+           // Counted for who was authenticated, not for the names below that (live_counts.h).
+           "DELETE FROM lease_holder",
+           "INSERT INTO lease_holder (datasource, holder, live_count)"
+           " SELECT datasource, CASE WHEN identity = '' THEN holder ELSE identity END, COUNT(*)"
+           " FROM lease_reservation WHERE live = 1"
+           " GROUP BY datasource, CASE WHEN identity = '' THEN holder ELSE identity END",
+           "DROP INDEX lease_reservation_live",
+           "CREATE INDEX lease_reservation_live ON lease_reservation (datasource, identity, token)"
+           " WHERE live = 1",
        }},
       WithNobodyWaiting(LiftedTokens()),
       LiftedTokens(),

@@ -37,7 +37,8 @@ std::string StateJson(const Reservation& reservation) {
 // The datasource's lock comes before anything that is decided on: on PostgreSQL another
 // replica may be at it.
 absl::Status LockFor(store::Transaction& tx, const std::string& id) {
-  const std::optional<Key> key = KeyOf(id);
+  std::optional<Key> key = KeyOf(id);
+  if (!key) key = WaiterKeyOf(id);
   return key ? LockDatasource(tx, key->datasource).status() : absl::OkStatus();
 }
 
@@ -60,6 +61,10 @@ absl::StatusOr<Reservation> EndWait(store::Transaction& tx, const Key& key, Stat
   absl::Status status = Leave(tx, **waiter, true);
   ended->state = state;
   ended->ended = tx.now();
+  if (state == State::kForced) {
+    ended->forced_by = caller.identity;
+    ended->force_reason = caller.reason;
+  }
   if (status.ok()) {
     status = audit::Record(
         tx, {caller, method, ended->datasource, ended->id, "OK", "", StateJson(*ended)});

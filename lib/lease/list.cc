@@ -1,10 +1,13 @@
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "lib/lease/lease_errors.h"
+#include "lib/lease/overlaps.h"
+#include "lib/lease/packed.h"
 #include "lib/lease/request.h"
 #include "lib/lease/reservations.h"
 #include "lib/lease/tables.h"
@@ -17,19 +20,32 @@ namespace {
 // Rows of one look at a table.
 constexpr int64_t kChunk = 200;
 
-// A page token is two numbers: where in the list's order the next page starts.
+// A page token is two numbers, where in the list's order the next page starts, and a mark of
+// the list: with another filter those numbers mean something else.
 struct Place {
   int64_t first = 0;
   int64_t second = 0;
 };
 
-std::string Print(const Place& place) { return absl::StrCat(place.first, ".", place.second); }
+// FNV-1a: the same on every server and after every restart.
+uint32_t MarkOf(const Filter& filter) {
+  std::vector<std::string> texts = {filter.datasource, filter.holder,
+                                    filter.overlapping ? filter.overlapping->ToString() : ""};
+  for (const State state : filter.states) texts.emplace_back(NameOf(state));
+  uint32_t mark = 2166136261;
+  for (const char c : JoinTexts(texts)) mark = (mark ^ static_cast<unsigned char>(c)) * 16777619;
+  return mark;
+}
 
-absl::StatusOr<Place> ParsePlace(const std::string& token, Place start) {
+std::string Print(const Place& place, const Filter& filter) {
+  return absl::StrCat(place.first, ".", place.second, ".", absl::Hex(MarkOf(filter)));
+}
+
+absl::StatusOr<Place> ParsePlace(const std::string& token, const Filter& filter, Place start) {
   if (token.empty()) return start;
-  const std::vector<absl::string_view> parts = absl::StrSplit(token, '.');
-  if (parts.size() != 2 || !absl::SimpleAtoi(parts[0], &start.first) ||
-      !absl::SimpleAtoi(parts[1], &start.second)) {
+  const std::vector<std::string> parts = absl::StrSplit(token, '.');
+  if (parts.size() != 3 || !absl::SimpleAtoi(parts[0], &start.first) ||
+      !absl::SimpleAtoi(parts[1], &start.second) || token != Print(start, filter)) {
     return BadPageToken(token);
   }
   return start;
@@ -52,7 +68,7 @@ bool MayMatch(const Filter& filter, const Stored& stored) {
 
 absl::StatusOr<Listed> ListInOrder(store::Transaction& tx, const Filter& filter, const Page& page,
                                    int64_t datasource) {
-  absl::StatusOr<Place> place = ParsePlace(page.token, {datasource, 0});
+  absl::StatusOr<Place> place = ParsePlace(page.token, filter, {datasource, 0});
   if (!place.ok()) return place.status();
   Key after{place->first, place->second};
   Listed listed;
@@ -66,13 +82,13 @@ absl::StatusOr<Listed> ListInOrder(store::Transaction& tx, const Filter& filter,
       if (!reservation.ok()) return reservation.status();
       if (Matches(filter, *reservation)) listed.reservations.push_back(*std::move(reservation));
       if (static_cast<int64_t>(listed.reservations.size()) >= page.size) {
-        listed.next = Print({after.datasource, after.token});
+        listed.next = Print({after.datasource, after.token}, filter);
         return listed;
       }
     }
     if (static_cast<int64_t>(chunk->size()) < kChunk) return listed;
   }
-  listed.next = Print({after.datasource, after.token});
+  listed.next = Print({after.datasource, after.token}, filter);
   return listed;
 }
 
@@ -90,7 +106,7 @@ absl::StatusOr<Place> FirstPlace(store::Transaction& tx, const DatasourceRow& da
   rows = tx.Query(
       "SELECT MIN(start_ms) FROM lease_interval WHERE datasource = :datasource"
       " AND mode = 'APPEND' AND live = 1 AND start_ms > :earliest AND end_ms > :start",
-      {datasource.number, interval.start() - datasource.longest_append - absl::Milliseconds(1),
+      {datasource.number, BeforeAppends(interval.start(), datasource.longest_append),
        interval.start()});
   if (!rows.ok()) return rows.status();
   return Place{std::min(start, rows->front().MaybeAt(0).value_or(start)).millis(), 0};
@@ -144,7 +160,7 @@ absl::StatusOr<Listed> ListOverlapping(store::Transaction& tx, const Filter& fil
   const Interval& asked = filter.overlapping.value_or(Interval::Eternity());
   absl::StatusOr<Place> first = FirstPlace(tx, datasource, asked);
   if (!first.ok()) return first.status();
-  absl::StatusOr<Place> place = ParsePlace(page.token, *first);
+  absl::StatusOr<Place> place = ParsePlace(page.token, filter, *first);
   if (!place.ok()) return place.status();
   Listed listed;
   for (int64_t looked = 0; looked < kMostLooked; looked += kChunk) {
@@ -160,13 +176,13 @@ absl::StatusOr<Listed> ListOverlapping(store::Transaction& tx, const Filter& fil
         listed.reservations.push_back(*std::move(reservation));
       }
       if (static_cast<int64_t>(listed.reservations.size()) >= page.size) {
-        listed.next = Print(*place);
+        listed.next = Print(*place, filter);
         return listed;
       }
     }
     if (static_cast<int64_t>(rows->size()) < kChunk) return listed;
   }
-  listed.next = Print(*place);
+  listed.next = Print(*place, filter);
   return listed;
 }
 

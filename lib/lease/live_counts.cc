@@ -13,11 +13,11 @@ namespace {
 constexpr int64_t kMostCleared = 1000;
 
 absl::StatusOr<int64_t> BoundOf(store::Transaction& tx, int64_t datasource,
-                                const std::string& holder) {
+                                const std::string& whom) {
   absl::StatusOr<store::Rows> rows = tx.Query(
       "SELECT live_count FROM lease_holder WHERE datasource = :datasource"
       " AND holder = :holder",
-      {datasource, holder});
+      {datasource, whom});
   if (!rows.ok()) return rows.status();
   return rows->empty() ? 0 : rows->front().Int(0);
 }
@@ -33,18 +33,18 @@ absl::Status ClearAll(store::Transaction& tx, int64_t datasource,
 }
 
 absl::StatusOr<bool> HolderIsFull(store::Transaction& tx, int64_t datasource,
-                                  const std::string& holder, int64_t limit) {
+                                  const std::string& whom, int64_t limit) {
   absl::Status cleared = ClearAll(
       tx, datasource,
       tx.Query("SELECT token FROM lease_reservation WHERE live = 1 AND datasource = :datasource"
-               " AND holder = :holder AND deadline_ms <= :now LIMIT :most",
-               {datasource, holder, tx.now(), kMostCleared}));
+               " AND identity = :whom AND deadline_ms <= :now LIMIT :most",
+               {datasource, whom, tx.now(), kMostCleared}));
   if (!cleared.ok()) return cleared;
   absl::StatusOr<store::Rows> count = tx.Query(
       "SELECT COUNT(*) FROM (SELECT 1 FROM lease_reservation WHERE live = 1"
-      " AND datasource = :datasource AND holder = :holder AND deadline_ms > :now"
+      " AND datasource = :datasource AND identity = :whom AND deadline_ms > :now"
       " LIMIT :limit) AS live",
-      {datasource, holder, tx.now(), limit});
+      {datasource, whom, tx.now(), limit});
   if (!count.ok()) return count.status();
   return count->front().Int(0) >= limit;
 }
@@ -66,18 +66,22 @@ absl::StatusOr<bool> DatasourceIsFull(store::Transaction& tx, int64_t datasource
 
 }  // namespace
 
+const std::string& CountedFor(const std::string& identity, const std::string& holder) {
+  return identity.empty() ? holder : identity;
+}
+
 absl::Status CheckLive(store::Transaction& tx, const DatasourceRow& datasource,
-                       const ReserveRequest& request, const Limits& limits) {
+                       const ReserveRequest& request, const std::string& whom,
+                       const Limits& limits) {
   if (limits.live_per_holder > 0) {
-    absl::StatusOr<int64_t> bound = BoundOf(tx, datasource.number, request.holder);
+    absl::StatusOr<int64_t> bound = BoundOf(tx, datasource.number, whom);
     if (!bound.ok()) return bound.status();
     if (*bound >= limits.live_per_holder) {
-      absl::StatusOr<bool> full =
-          HolderIsFull(tx, datasource.number, request.holder, limits.live_per_holder);
+      absl::StatusOr<bool> full = HolderIsFull(tx, datasource.number, whom, limits.live_per_holder);
       if (!full.ok()) return full.status();
       if (*full) {
-        return TooManyLive("live_per_holder", limits.live_per_holder,
-                           absl::StrCat(request.holder, " in ", request.datasource));
+        return TooManyLive("max_reservations_per_holder", limits.live_per_holder,
+                           absl::StrCat(whom, " in ", request.datasource));
       }
     }
   }
@@ -85,19 +89,20 @@ absl::Status CheckLive(store::Transaction& tx, const DatasourceRow& datasource,
     absl::StatusOr<bool> full = DatasourceIsFull(tx, datasource.number, limits.live_per_datasource);
     if (!full.ok()) return full.status();
     if (*full) {
-      return TooManyLive("live_per_datasource", limits.live_per_datasource, request.datasource);
+      return TooManyLive("max_reservations_per_datasource", limits.live_per_datasource,
+                         request.datasource);
     }
   }
   return absl::OkStatus();
 }
 
-absl::Status CountOneMore(store::Transaction& tx, int64_t datasource, const std::string& holder) {
+absl::Status CountOneMore(store::Transaction& tx, int64_t datasource, const std::string& whom) {
   return tx
       .Execute(
           "INSERT INTO lease_holder (datasource, holder, live_count)"
           " VALUES (:datasource, :holder, 1) ON CONFLICT (datasource, holder)"
           " DO UPDATE SET live_count = lease_holder.live_count + 1",
-          {datasource, holder})
+          {datasource, whom})
       .status();
 }
 

@@ -1,10 +1,15 @@
-// The limits on how many reservations live at a time.
+// The limits on how many reservations live at a time: in one datasource, and there of one
+// holder. A holder is who was authenticated, whatever names it gives itself below that: else
+// a limit would be evaded by another name. It is counted in each datasource by itself, since
+// grants of two datasources share no lock, and none should wait for another's.
 //
 // A count is kept with the datasource's row and one with each holder's: upper bounds,
 // raised with every grant and lowered when rows are cleared. Only where such a bound has
 // reached the limit are the rows themselves counted, and they decide (case 104: what
 // admits and what is listed must not drift apart).
 #pragma once
+
+#include <string>
 
 #include "absl/status/status.h"
 #include "lib/lease/reservation.h"
@@ -13,11 +18,16 @@
 
 namespace interlock::lease {
 
-// LIMIT_EXCEEDED (RESOURCE_EXHAUSTED) where one more would be too many.
+// Whom a reservation is counted for: the identity, or, of our own work and of old rows that
+// have none, the holder's name.
+const std::string& CountedFor(const std::string& identity, const std::string& holder);
+
+// LIMIT_EXCEEDED (RESOURCE_EXHAUSTED) where one more of `whom` would be too many.
 absl::Status CheckLive(store::Transaction& tx, const DatasourceRow& datasource,
-                       const ReserveRequest& request, const Limits& limits);
+                       const ReserveRequest& request, const std::string& whom,
+                       const Limits& limits);
 
 // A grant is stored (TakeToken counts it for the datasource).
-absl::Status CountOneMore(store::Transaction& tx, int64_t datasource, const std::string& holder);
+absl::Status CountOneMore(store::Transaction& tx, int64_t datasource, const std::string& whom);
 
 }  // namespace interlock::lease

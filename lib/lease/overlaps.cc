@@ -44,8 +44,7 @@ absl::StatusOr<std::vector<LiveRow>> Appends(store::Transaction& tx, int64_t dat
       "SELECT start_ms, end_ms, token FROM lease_interval WHERE datasource = :datasource"
       " AND mode = 'APPEND' AND live = 1 AND start_ms < :end AND start_ms > :earliest"
       " AND end_ms > :start ORDER BY start_ms DESC LIMIT :most",
-      {datasource, asked.end(), asked.start() - longest - absl::Milliseconds(1), asked.start(),
-       most});
+      {datasource, asked.end(), BeforeAppends(asked.start(), longest), asked.start(), most});
   if (!rows.ok()) return rows.status();
   std::vector<LiveRow> found;
   for (const store::Row& row : *rows) {
@@ -215,6 +214,10 @@ absl::Status RecordExpiry(store::Transaction& tx, const Stored& stored, bool orp
 }
 
 }  // namespace
+
+int64_t BeforeAppends(Instant start, absl::Duration longest) {
+  return (start - longest).millis() - 1;
+}
 
 absl::StatusOr<Overlaps> FindOverlaps(store::Transaction& tx, const DatasourceRow& datasource,
                                       Mode mode, const std::vector<Interval>& intervals,

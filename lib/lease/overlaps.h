@@ -30,4 +30,9 @@ absl::StatusOr<Overlaps> FindOverlaps(store::Transaction& tx, const DatasourceRo
 // lock delay has passed; notes that it has expired where nobody has.
 absl::Status Clear(store::Transaction& tx, const Key& key);
 
+// Where a search among APPEND rows begins: all that reach beyond `start` begin after it. A
+// number and not an instant, of which there is none before the first: an APPEND of eternity
+// begins there.
+int64_t BeforeAppends(Instant start, absl::Duration longest);
+
 }  // namespace interlock::lease

@@ -33,6 +33,7 @@ void CheckTexts(const ReserveRequest& request, absl::Status& status) {
              absl::StrCat("at most ", kMaxLabels));
   }
   for (const auto& [name, value] : request.labels) {
+    if (name.empty()) AddFault(status, "/labels", "one has no name", "a name for each");
     if (name.size() <= kMaxLabelKeyBytes && value.size() <= kMaxLabelValueBytes) continue;
     AddFault(status, absl::StrCat("/labels/", name.substr(0, kMaxLabelKeyBytes)), "it is too long",
              absl::StrCat("a key of at most ", kMaxLabelKeyBytes, " bytes and a value of at most ",
@@ -106,11 +107,11 @@ absl::Status CheckRequestId(const std::string& id) {
 
 absl::Status CheckTtl(absl::Duration ttl, const Limits& limits) {
   if (ttl < limits.shortest_ttl) {
-    return RequestBeyondLimit("ttl", "shortest_ttl", interlock::FormatDuration(limits.shortest_ttl),
+    return RequestBeyondLimit("ttl", "min_ttl", interlock::FormatDuration(limits.shortest_ttl),
                               interlock::FormatDuration(ttl));
   }
   if (ttl > limits.longest_ttl) {
-    return RequestBeyondLimit("ttl", "longest_ttl", interlock::FormatDuration(limits.longest_ttl),
+    return RequestBeyondLimit("ttl", "max_ttl", interlock::FormatDuration(limits.longest_ttl),
                               interlock::FormatDuration(ttl));
   }
   return absl::OkStatus();
@@ -121,19 +122,18 @@ absl::Status CheckRequest(const ReserveRequest& request, const Limits& limits) {
   if (status.ok()) status = CheckRequestId(request.request_id);
   if (status.ok()) status = CheckTtl(request.ttl, limits);
   if (status.ok() && request.wait > limits.longest_wait) {
-    status =
-        RequestBeyondLimit("wait", "longest_wait", interlock::FormatDuration(limits.longest_wait),
-                           interlock::FormatDuration(request.wait));
+    status = RequestBeyondLimit("wait", "max_wait", interlock::FormatDuration(limits.longest_wait),
+                                interlock::FormatDuration(request.wait));
   }
   if (!status.ok()) return status;
   const auto count = static_cast<int64_t>(request.intervals.size());
   if (count > limits.intervals_per_call) {
-    return RequestBeyondLimit("intervals", "intervals_per_call",
+    return RequestBeyondLimit("intervals", "max_intervals_per_call",
                               absl::StrCat(limits.intervals_per_call), absl::StrCat(count));
   }
   for (const Interval& interval : request.intervals) {
     if (interval.length() > limits.longest_interval) {
-      return RequestBeyondLimit("intervals", "longest_interval",
+      return RequestBeyondLimit("intervals", "max_interval",
                                 interlock::FormatDuration(limits.longest_interval),
                                 absl::StrCat(interlock::FormatDuration(interval.length()), " (",
                                              interval.ToString(), ")"));

@@ -34,7 +34,8 @@ absl::StatusOr<Grant> Insert(store::Transaction& tx, DatasourceRow datasource,
                              std::vector<Held> skipped, const audit::Caller& caller,
                              const Limits& limits) {
   absl::Status status = TakeToken(tx, datasource, request.mode, intervals);
-  if (status.ok()) status = CountOneMore(tx, datasource.number, request.holder);
+  if (status.ok())
+    status = CountOneMore(tx, datasource.number, CountedFor(caller.identity, request.holder));
   if (!status.ok()) return status;
   Stored stored = NewStored(tx.now(), {datasource.number, datasource.token}, request, caller);
   stored.skipped = PackHeld(skipped);
@@ -72,6 +73,19 @@ absl::StatusOr<Grant> StayInLine(store::Transaction& tx, const DatasourceRow& da
   return grant;
 }
 
+// The answer of one that had a place and can't be granted by waiting on: it is gone.
+absl::StatusOr<Grant> LeaveLine(store::Transaction& tx, const Waiter& waiter, absl::Status why) {
+  absl::StatusOr<Reservation> reservation = CompleteWaiter(tx, waiter);
+  if (!reservation.ok()) return reservation.status();
+  absl::Status status = Leave(tx, waiter, true);
+  if (!status.ok()) return status;
+  Grant grant;
+  grant.reservation = *std::move(reservation);
+  grant.waiting = Waiting{grant.reservation.id, waiter.turn,    waiter.reservation.deadline,
+                          std::nullopt,         std::move(why), true};
+  return grant;
+}
+
 // What is free of `asked`, by the request's rule: all, or what others don't have.
 std::vector<Interval> Free(const ReserveRequest& request, const std::vector<Interval>& asked,
                            const InTheWay& found) {
@@ -80,9 +94,10 @@ std::vector<Interval> Free(const ReserveRequest& request, const std::vector<Inte
                                         : std::vector<Interval>();
 }
 
-// The answer to an earlier request with this id, where there is one.
+// The answer to an earlier request with this id, where there is one. An id that is not kept
+// any more is forgotten, where that can be written down.
 absl::StatusOr<std::optional<Grant>> Repeat(store::Transaction& tx, const ReserveRequest& request,
-                                            const Limits& limits) {
+                                            const Limits& limits, bool forget) {
   if (request.request_id.empty()) return std::nullopt;
   absl::StatusOr<std::optional<Stored>> earlier =
       FindByRequest(tx, request.holder, request.request_id);
@@ -92,7 +107,7 @@ absl::StatusOr<std::optional<Grant>> Repeat(store::Transaction& tx, const Reserv
   if (!reservation.ok()) return reservation.status();
   if (reservation->state != State::kActive && reservation->state != State::kOrphaned &&
       tx.now() - *reservation->ended > limits.request_id_kept) {
-    absl::Status status = ForgetRequestId(tx, (*earlier)->key);
+    absl::Status status = forget ? ForgetRequestId(tx, (*earlier)->key) : absl::OkStatus();
     if (!status.ok()) return status;
     return std::nullopt;
   }
@@ -132,7 +147,9 @@ absl::StatusOr<std::optional<Waiter>> OwnPlace(store::Transaction& tx,
 absl::StatusOr<Grant> Decide(store::Transaction& tx, const DatasourceRow& datasource,
                              const ReserveRequest& request, const std::optional<Waiter>& waiter,
                              const audit::Caller& caller, const Limits& limits) {
-  absl::Status status = CheckLive(tx, datasource, request, limits);
+  absl::Status status =
+      CheckLive(tx, datasource, request, CountedFor(caller.identity, request.holder), limits);
+  if (absl::IsResourceExhausted(status) && waiter) return LeaveLine(tx, *waiter, std::move(status));
   if (!status.ok()) return status;
   const std::vector<Interval> asked = Condense(request.intervals);
   absl::StatusOr<InTheWay> found =
@@ -152,7 +169,8 @@ absl::StatusOr<Grant> Decide(store::Transaction& tx, const DatasourceRow& dataso
   }
   if (waiter) status = Leave(tx, *waiter, false);
   if (!status.ok()) return status;
-  return Insert(tx, datasource, request, std::move(free), std::move(found->held), caller, limits);
+  return Insert(tx, datasource, request, std::move(free), LeftOut(request, asked, found->held),
+                caller, limits);
 }
 
 absl::StatusOr<Grant> Reserve(store::Transaction& tx, const ReserveRequest& request,
@@ -161,7 +179,7 @@ absl::StatusOr<Grant> Reserve(store::Transaction& tx, const ReserveRequest& requ
   if (!status.ok()) return status;
   absl::StatusOr<DatasourceRow> datasource = LockDatasource(tx, request.datasource);
   if (!datasource.ok()) return datasource.status();
-  absl::StatusOr<std::optional<Grant>> repeated = Repeat(tx, request, limits);
+  absl::StatusOr<std::optional<Grant>> repeated = Repeat(tx, request, limits, true);
   if (!repeated.ok()) return repeated.status();
   if (repeated->has_value()) return **std::move(repeated);
   absl::StatusOr<std::optional<Waiter>> place = OwnPlace(tx, request);
@@ -194,6 +212,9 @@ absl::StatusOr<Grant> Plan(store::Transaction& tx, const ReserveRequest& request
                            const Limits& limits) {
   absl::Status status = CheckRequest(request, limits);
   if (!status.ok()) return status;
+  absl::StatusOr<std::optional<Grant>> repeated = Repeat(tx, request, limits, false);
+  if (!repeated.ok()) return repeated.status();
+  if (repeated->has_value()) return **std::move(repeated);
   absl::StatusOr<std::optional<DatasourceRow>> row = FindDatasource(tx, request.datasource);
   if (!row.ok()) return row.status();
   const std::vector<Interval> asked = Condense(request.intervals);
@@ -205,7 +226,7 @@ absl::StatusOr<Grant> Plan(store::Transaction& tx, const ReserveRequest& request
   grant.reservation = NewStored(tx.now(), Key{}, request, {}).reservation;
   grant.reservation.id.clear();
   grant.reservation.intervals = Free(request, asked, *found);
-  grant.skipped = std::move(found->held);
+  grant.skipped = request.skip_held ? LeftOut(request, asked, found->held) : std::move(found->held);
   return grant;
 }
 

@@ -91,7 +91,8 @@ std::optional<Key> KeyOf(absl::string_view id) {
       !absl::SimpleAtoi(parts[1], &key.token)) {
     return std::nullopt;
   }
-  return key;
+  // An id is spelled in one way alone: not r1-02, not r+1-2.
+  return IdOf(key) == id ? std::optional<Key>(key) : std::nullopt;
 }
 
 absl::StatusOr<std::optional<DatasourceRow>> FindDatasource(store::Transaction& tx,

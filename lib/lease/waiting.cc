@@ -31,7 +31,9 @@ absl::StatusOr<Grant> WaitOn(store::Transaction& tx, const ReserveRequest& reque
   absl::Status status = TakePlace(tx, *waiter, waiter->turn);
   if (!status.ok()) return status;
   absl::StatusOr<Grant> grant = Decide(tx, *datasource, request, *waiter, caller, limits);
-  if (!grant.ok() || !grant->waiting || tx.now() < grant->waiting->until) return grant;
+  if (!grant.ok() || !grant->waiting || grant->waiting->over || tx.now() < grant->waiting->until) {
+    return grant;
+  }
   status = Leave(tx, *waiter, true);
   if (!status.ok()) return status;
   grant->waiting->over = true;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "lib/time/iso8601.h"
 #include "lib/time/period.h"
@@ -92,6 +93,7 @@ absl::StatusOr<Interval> Interval::Parse(absl::string_view text) {
 
 absl::StatusOr<Interval> Interval::ParseShorthand(absl::string_view text) {
   if (text.find('/') != absl::string_view::npos) return Parse(text);
+  if (absl::EqualsIgnoreCase(text, "eternity")) return Eternity();
   const absl::StatusOr<IsoDateTime> lone = ParseIsoDateTime(text);
   if (!lone.ok()) return lone.status();
   if (!lone->has_date) return MalformedInterval(text, "a time of day without a date");

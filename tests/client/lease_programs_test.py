@@ -145,13 +145,23 @@ class Case115(Programs):
 
 
 class Case117(Programs):
-    def test_interlockctl_that_was_stopped_past_the_lease_stops_its_command_when_it_wakes(self):
+    def test_interlockctl_that_was_stopped_past_the_lease_kills_its_command_when_it_wakes(self):
+        """Another has the time by then: nothing is left to give to --kill-after."""
         program = self.under(f"trap 'echo term >> {self.note}; exit 3' TERM; while :; do sleep 0.02; done", ttl="1s")
         program.send_signal(signal.SIGSTOP)
         wait_for("the end of its lease", lambda: self.reserve("auditor") == 0)
         program.send_signal(signal.SIGCONT)
-        self.ends(program, 124)
-        self.assertIn("term", self.said())
+        err = self.ends(program, 124)
+        self.assertIn("the command is killed", err)
+        self.assertNotIn("term", self.said())
+        self.assertFalse(is_alive(self.said()[0]))
+
+    def test_what_a_command_leaves_running_does_not_outlive_the_lease(self):
+        program = self.under(f"sleep 300 & echo $! >> {self.note}; exit 4", ttl="60s")
+        err = self.ends(program, 4)
+        self.assertIn("what it left running is stopped with it", err)
+        self.assertFalse(any(is_alive(pid) for pid in self.said()))
+        self.assertEqual(self.reserve("auditor"), 0, "it was given back")
 
     def test_a_command_that_ignores_term_is_dead_before_a_short_lease_ends(self):
         """--kill-after is longer than the lease leaves: the lease wins."""

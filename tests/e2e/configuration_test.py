@@ -58,12 +58,12 @@ class Configuration(EndToEnd):
         self.assertEqual(told["at_a_restart"], "limits.max_spec_bytes")
         code, _, error = reserve(2)
         self.assertEqual(code, BAD_USAGE, error)
-        self.assertIn("longest_ttl of this server is 1m", error)
+        self.assertIn("at most 1m, which is limits.max_ttl of this server", error)
         self.assertEqual(server.ctl("status")[1]["limits"]["max_ttl"], "1m")
         server.config.write_text("limits {")
         server.process.send_signal(signal.SIGHUP)
         wait_for("it to be refused", lambda: "configuration not taken over" in server.log())
-        self.assertIn("longest_ttl", reserve(2)[2], "what was in force stays so")
+        self.assertIn("limits.max_ttl", reserve(2)[2], "what was in force stays so")
 
     def test_a_length_below_zero_is_told_by_who_reads_it(self):
         code, _, error = self.run_interlockd(self.run_simulator()).ctl(

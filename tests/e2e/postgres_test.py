@@ -5,14 +5,16 @@ import datetime
 import os
 import pathlib
 import random
+import subprocess
 import sys
 import threading
 import time
 import unittest
+import urllib.error
 
 sys.path[:0] = [str(pathlib.Path(__file__).parent),
                 str(pathlib.Path(__file__).parents[1] / "fault" / "postgres")]
-from harness import EndToEnd, hours, wait_for  # noqa: E402
+from harness import BIN, EndToEnd, hours, wait_for  # noqa: E402
 from history import Grant, History, Refusal  # noqa: E402
 from replicas import Replicas  # noqa: E402
 
@@ -156,6 +158,52 @@ class SharedStore(Replicas, EndToEnd):
         wait_for("readiness to come back", lambda: "interlock_store_up 1" in two.http("/metrics"), 60)
         code, _, error = one.ctl("reserve", self.datasource, hours(10, 12), "--purpose", "x")
         self.assertEqual(code, 0, error)
+
+    def test_a_server_started_before_its_database_waits_for_it_alive_and_not_ready(self):
+        postgres, (one, _) = self.shared()
+        one.stop()
+        one.start()  # writes the ports of the first start into its file
+        one.stop()
+        postgres.run("stop")
+        process = subprocess.Popen([str(BIN / "interlockd"), "--config", str(one.config)],
+                                   stdout=open(one.folder / "waiting.log", "w"),
+                                   stderr=subprocess.STDOUT)
+        try:
+            log = one.folder / "waiting.log"
+            wait_for("it to say so", lambda: "the store does not answer" in log.read_text(), 30)
+            self.assertEqual(one.http("/healthz"), "alive\n")
+            with self.assertRaises(urllib.error.HTTPError) as not_ready:
+                one.http("/readyz")
+            self.assertEqual(not_ready.exception.code, 503)
+            self.assertIsNone(process.poll(), log.read_text())
+            postgres.run("start", "--port", postgres.port, "--synchronous")
+            wait_for("it to serve", lambda: '"serving"' in log.read_text(), 60)
+            code, _, error = one.ctl("reserve", self.datasource, hours(10, 12), "--purpose", "x")
+            self.assertEqual(code, 0, error)
+        finally:
+            process.terminate()
+            self.assertEqual(process.wait(30), 0)
+
+    def test_a_server_that_waits_for_its_database_ends_when_told_and_by_its_deadline(self):
+        postgres, (one, two) = self.shared()
+        for server in (one, two):
+            server.stop()
+        postgres.run("stop")
+        begun = time.monotonic()
+        with open(one.folder / "waiting.log", "w+") as log:
+            process = subprocess.Popen([str(BIN / "interlockd"), "--config", str(one.config)],
+                                       stdout=log, stderr=log)
+            wait_for("it to wait", lambda: "does not answer" in
+                     (one.folder / "waiting.log").read_text(), 30)
+            process.terminate()
+            self.assertEqual(process.wait(20), 0)
+        two.config.write_text(two.config.read_text().replace(
+            "postgresql {", "postgresql { start_timeout { seconds: 3 }"))
+        result = subprocess.run([str(BIN / "interlockd"), "--config", str(two.config)],
+                                capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn("interlockd:", result.stderr)
+        self.assertLess(time.monotonic() - begun, 60)
 
 
 if __name__ == "__main__":

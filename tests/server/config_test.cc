@@ -81,6 +81,11 @@ TEST(Config, WhatThisVersionDoesNotHonourIsAFaultAndNotIgnored) {
 TEST(Config, PostgresqlWantsAFileAndADruidThatAllServersSee) {
   const std::string druid = "\ndruid { router_urls: \"http://localhost:8888\" }";
   EXPECT_THAT(CheckConfig("store { postgresql { dsn_file: \"dsn\" } }" + druid).faults, IsEmpty());
+  EXPECT_THAT(
+      CheckConfig("store { postgresql { dsn_file: \"dsn\" start_timeout { seconds: -1 } } }" +
+                  druid)
+          .faults,
+      IsEmpty());
   EXPECT_THAT(CheckConfig("store { postgresql { } }" + druid).faults,
               FaultAt(1, "store.postgresql.dsn_file"));
   EXPECT_THAT(CheckConfig("store { postgresql { dsn_file: \"dsn\" pool_size: 2 } }" + druid).faults,

@@ -42,6 +42,21 @@ TEST(FieldBounds, TellAllFaultsAtOnceAndLookIntoListsMapsAndMessages) {
   EXPECT_EQ(FaultsOf(CheckBounds(policy))[0].pointer, "/policy/name");
 }
 
+TEST(FieldBounds, RefuseWhatNoStoreKeepsAndNoPageHas) {
+  v1::ReserveIntervalRequest request;
+  request.set_purpose(std::string("a\0b", 3));
+  EXPECT_EQ(ReasonOf(CheckBounds(request)), "FIELD_HAS_NUL");
+  EXPECT_EQ(FaultsOf(CheckBounds(request)).front().pointer, "/purpose");
+  request.clear_purpose();
+  (*request.mutable_labels())["team"] = std::string(1, '\0');
+  EXPECT_EQ(ReasonOf(CheckBounds(request)), "FIELD_HAS_NUL");
+  v1::ListDropsRequest list;
+  list.set_page_size(-3);
+  EXPECT_EQ(ReasonOf(CheckBounds(list)), "PAGE_SIZE_INVALID");
+  list.set_page_size(3);
+  EXPECT_TRUE(CheckBounds(list).ok());
+}
+
 TEST(FieldBounds, LeaveBodiesToTheLimitOfTheServer) {
   v1::SubmitBackfillRequest request;
   request.set_spec(Long(1'000'000));

@@ -9,12 +9,15 @@
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
 #include "grpcpp/create_channel.h"
+#include "grpcpp/generic/generic_stub.h"
 #include "interlock/v1/ingestion_coordinator.grpc.pb.h"
 #include "interlock/v1/reservations.grpc.pb.h"
 #include "lib/time/fake_clock.h"
+#include "lib/time/mutex.h"
 #include "server/caller.h"
 #include "server/config_defaults.h"
 #include "server/interlock_server.h"
+#include "server/malformed_request.h"
 #include "tests/lib/store/temporary_folder.h"
 
 namespace interlock::server {
@@ -158,6 +161,101 @@ TEST_F(Reservations, WhatIsWrongWithAnIntervalHasItsOwnReason) {
   request.set_accept_widening(true);
   EXPECT_THAT(Granted("ada", request).intervals(),
               ElementsAre("2026-07-16T00:00:00.000Z/2026-07-17T00:00:00.000Z"));
+}
+
+TEST_F(Reservations, ADatasourceIsWhatDruidCallsOne) {
+  Start();
+  for (const char* name : {"a/b", ".d", "a\nb", "a\tb", "\x7f", "smile\xf0\x9f\x98\x80"}) {
+    auto request = Hour();
+    request.set_datasource(name);
+    EXPECT_EQ(Refused("ada", request), "INVALID_DATASOURCE") << name;
+    request.set_validate_only(true);
+    EXPECT_EQ(Refused("ada", request), "INVALID_DATASOURCE") << name;
+  }
+  for (const char* name : {"a b", "a.b", "gr\xc3\xb6\xc3\x9f", "A-1_x"}) {
+    auto request = Hour();
+    request.set_datasource(name);
+    EXPECT_EQ(Refused("ada", request), "") << name;
+  }
+}
+
+TEST_F(Reservations, AZoneAloneIsNoCalendar) {
+  Start();
+  auto request = Hour();
+  request.mutable_segment_granularity()->set_time_zone("Europe/Berlin");
+  v1::ReserveIntervalResponse response;
+  const grpc::Status status = Reserve("ada", request, &response);
+  EXPECT_EQ(ReasonOf(status), "INVALID_REQUEST");
+  EXPECT_EQ(status.error_message(),
+            "/segment_granularity/period: is missing; name the calendar, like HOUR or P1D; a zone "
+            "alone is none");
+}
+
+// `ada/x` who calls, and the name x that ada gives herself, are two holders: neither gets
+// the other's lease by its request id.
+TEST_F(Reservations, ACallersNameIsNeverAnothersWithANameBelowIt) {
+  Start();
+  auto request = Hour();
+  request.set_request_id("run-1");
+  EXPECT_EQ(Granted("ada/x", request).holder(), "loopback/ada%2Fx");
+  request.set_holder("x");
+  EXPECT_EQ(Refused("ada", request), "HELD");
+  auto other = Hour("2026-07-16T20");
+  EXPECT_EQ(Granted("a%2Fb c", other).holder(), "loopback/a%252Fb%20c");
+}
+
+TEST_F(Reservations, ATextThatIsNotUtf8IsBadInputThatNamesItsField) {
+  TakeOverProtobufLog();
+  Start();
+  auto request = Hour();
+  request.set_purpose("gr\xf6\xdf");
+  v1::ReserveIntervalResponse response;
+  const grpc::Status status = Reserve("ada", request, &response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(ReasonOf(status), "NOT_UTF8");
+  EXPECT_EQ(status.error_message(),
+            "interlock.v1.ReserveIntervalRequest.purpose is not UTF-8; write it in UTF-8");
+  EXPECT_EQ(Refused("ada", Hour()), "");
+}
+
+TEST_F(Reservations, BytesThatAreNoRequestAreBadInput) {
+  Start();
+  auto channel = grpc::CreateChannel(server_->address(), grpc::InsecureChannelCredentials());
+  grpc::TemplatedGenericStub<grpc::ByteBuffer, grpc::ByteBuffer> stub(channel);
+  const grpc::Slice bytes(std::string("\x0a\xff", 2));
+  const grpc::ByteBuffer sent(&bytes, 1);
+  grpc::ByteBuffer got;
+  grpc::ClientContext context;
+  As(context, "ada");
+  grpc::Status status;
+  Mutex mutex;
+  CondVar changed;
+  bool done = false;
+  stub.UnaryCall(&context, "/interlock.v1.IngestionCoordinator/ReserveInterval", {}, &sent, &got,
+                 [&](grpc::Status answer) {
+                   const MutexLock lock(mutex);
+                   status = std::move(answer);
+                   done = true;
+                   changed.NotifyAll();
+                 });
+  MutexLock lock(mutex);
+  while (!done) changed.Wait(lock);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(ReasonOf(status), "REQUEST_MALFORMED");
+}
+
+TEST_F(Reservations, ADryRunAnswersARequestIdAsTheCallWould) {
+  Start();
+  auto request = Hour();
+  request.set_request_id("run-1");
+  const v1::Reservation held = Granted("ada", request);
+  request.set_validate_only(true);
+  v1::ReserveIntervalResponse response;
+  ASSERT_TRUE(Reserve("ada", request, &response).ok());
+  EXPECT_EQ(response.reservation().reservation_id(), held.reservation_id());
+  EXPECT_TRUE(response.attached());
+  ASSERT_TRUE(Release("ada", held).ok());
+  EXPECT_EQ(Refused("ada", request), "RELEASED");
 }
 
 TEST_F(Reservations, ARefusalAndASkipNameTheHolder) {

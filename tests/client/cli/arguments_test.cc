@@ -107,5 +107,21 @@ TEST(Nearest, FindsWhatWasMeantAndNothingElse) {
   EXPECT_EQ(Nearest("", known), "");
 }
 
+TEST(Arguments, WhatAVerbCanNotDoWithoutIsAskedFor) {
+  EXPECT_EQ(Fault({"reservations", "renew", "r1-2"}),
+            "'reservations renew' wants --fencing-token N");
+  EXPECT_EQ(Fault({"reservations", "release", "r1-2"}),
+            "'reservations release' wants --fencing-token N");
+  EXPECT_TRUE(Parse({"reservations", "renew", "r1-2", "--fencing-token", "2"}).ok());
+  EXPECT_TRUE(Parse({"reservations", "renew", "--help"}).ok());
+}
+
+TEST(Arguments, AnInstantBeforeTheYear0IsNoFlag) {
+  const std::string eternity = "-146136543-09-08T08:23:32.096Z/146140482-04-24T15:36:27.903Z";
+  const auto read = Parse({"reserve", "ds", eternity});
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->positionals().back(), eternity);
+}
+
 }  // namespace
 }  // namespace interlock::cli

@@ -68,6 +68,24 @@ TEST(Interlockctl, NothingLeftAfterSkippingIsANo) {
   EXPECT_EQ(console.err, "interlockctl: HELD: 2026-07-16 is held by auditor (quarter)\n");
 }
 
+TEST(Interlockctl, WhatIsInTheWayIsSaidByItsOwnName) {
+  Console console;
+  console.calls.On<v1::ReserveIntervalRequest, v1::ReserveIntervalResponse>(
+      kReserve, [](const auto&, auto& reply) {
+        auto* delay = reply.add_skipped();
+        delay->set_kind(v1::Blocker::LOCK_DELAY);
+        delay->set_reason("LOCK_DELAY");
+        delay->set_interval("2026-07-16T00:00:00.000Z/2026-07-17T00:00:00.000Z");
+        delay->set_message("the reservation of auditor expired");
+        delay->set_remedy("ask again at noon");
+        return absl::OkStatus();
+      });
+  EXPECT_EQ(console.Run({"reserve", "ds", "2026-07-16", "--dry-run"}), 1);
+  EXPECT_EQ(console.err,
+            "interlockctl: LOCK_DELAY: 2026-07-16: the reservation of auditor expired; ask again "
+            "at noon\n");
+}
+
 TEST(Interlockctl, NobodyThereExits3AndSaysWhereItLooked) {
   Console console;
   EXPECT_EQ(console.Run({"status", "--address", "10.0.0.1:7430"}), 3);

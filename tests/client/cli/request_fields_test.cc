@@ -7,6 +7,7 @@
 #include "interlock/v1/ingestion_coordinator.pb.h"
 #include "interlock/v1/reservations.pb.h"
 #include "interlock/v1/streams.pb.h"
+#include "lib/time/status_reason.h"
 
 namespace interlock::cli {
 namespace {
@@ -38,6 +39,16 @@ TEST(SetField, ReadsEachTypeAsPeopleWriteIt) {
   EXPECT_TRUE(request.skip_held());
   EXPECT_EQ(request.labels().at("team"), "growth=x");
   EXPECT_EQ(request.segment_granularity().period(), "HOUR");
+}
+
+TEST(SetField, ALabelThatIsGivenTwiceIsAFaultAndNoChoice) {
+  v1::ReserveIntervalRequest request;
+  ASSERT_TRUE(SetField(request, "labels", "team=growth", kNow).ok());
+  ASSERT_TRUE(SetField(request, "labels", "tier=1", kNow).ok());
+  const absl::Status twice = SetField(request, "labels", "team=sales", kNow);
+  EXPECT_EQ(ReasonOf(twice), "USAGE");
+  EXPECT_EQ(request.labels().at("team"), "growth");
+  EXPECT_EQ(request.labels_size(), 2);
 }
 
 TEST(SetField, AZeroThatWasGivenIsKnownToBeGiven) {
@@ -74,6 +85,8 @@ TEST(SetField, SaysWhatIsWrongAndWhatWouldDo) {
   EXPECT_EQ(Fault<v1::SubmitBackfillRequest>("max_parallel", "3000000000"),
             "3000000000 is too large");
   EXPECT_NE(Fault<v1::ListAuditEventsRequest>("since_time", "soon"), "");
+  EXPECT_EQ(Fault<v1::ListReservationsRequest>("page_size", "-3"), "'-3' is below zero");
+  EXPECT_EQ(Fault<v1::WatchReservationsRequest>("from_revision", "-1"), "'-1' is below zero");
   EXPECT_EQ(
       Fault<v1::ListReservationsRequest>("states", "gone").rfind("'gone' is none of active", 0),
       0u);

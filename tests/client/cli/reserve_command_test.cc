@@ -1,5 +1,6 @@
 // `reserve … -- COMMAND` with real commands, which /bin/sh runs.
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -21,6 +22,7 @@ namespace interlock::cli {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr char kRelease[] = "Reservations.ReleaseReservation";
 
@@ -94,6 +96,13 @@ class Note {
  private:
   char path_[32] = "/tmp/interlockctl-test-XXXXXX";
 };
+
+// Not dead, and no zombie that nobody has buried: something that can write.
+bool IsAlive(pid_t process) {
+  std::ifstream status("/proc/" + std::to_string(process) + "/stat");
+  const std::string stat{std::istreambuf_iterator<char>(status), {}};
+  return !stat.empty() && stat.find(") Z ") == std::string::npos;
+}
 
 TEST(ReserveCommand, ExitsWithTheCommandsOwnStatusAndGivesTheLeaseBack) {
   Lending server;
@@ -188,11 +197,7 @@ TEST(Case117, ACommandThatIgnoresTermIsKilledWithAllThatItStarted) {
                          "200ms"),
             124);
   EXPECT_LT(server.real.Monotonic() - begun, std::chrono::seconds(30));
-  const pid_t child = static_cast<pid_t>(std::stol(note.text()));
-  // Dead, or a zombie that nobody has buried: gone from what can write.
-  std::ifstream status("/proc/" + std::to_string(child) + "/stat");
-  const std::string stat{std::istreambuf_iterator<char>(status), {}};
-  EXPECT_TRUE(stat.empty() || stat.find(") Z ") != std::string::npos) << stat;
+  EXPECT_FALSE(IsAlive(static_cast<pid_t>(std::stol(note.text()))));
 }
 
 TEST(ReserveCommand, ThatDoesNotRunSaysWhy) {
@@ -223,6 +228,64 @@ TEST(ReserveCommand, ABackfillThatGoesOnKeepsTheLease) {
   server.backfill_under = "r-2";
   EXPECT_EQ(server.Under("exit 0"), 0);
   EXPECT_EQ(server.calls.count(kRelease), 1);
+}
+
+// This process was stopped, or the machine slept: others may be in by now.
+TEST(ReserveCommand, WakesPastTheLeaseAndKillsAtOnce) {
+  Lending server;
+  const Note note;
+  server.ttl = std::chrono::milliseconds(600);
+  // The command stops interlockctl beyond the lease's end, and would trap TERM.
+  const std::string script = std::string("trap 'echo asked >") + note.path() +
+                             "; exit 3' TERM; kill -STOP $PPID; sleep 1.2; kill -CONT $PPID;"
+                             " while :; do echo writes >" +
+                             note.path() + "; sleep 0.02; done";
+  const auto stopper = [&] {
+    // In a process of its own, or the test itself would stop with it.
+    const pid_t child = fork();
+    if (child == 0) _exit(server.Under(script, "30s") == 124 ? 0 : 1);
+    int status = 0;
+    waitpid(child, &status, 0);
+    return status;
+  };
+  const auto begun = server.real.Monotonic();
+  EXPECT_EQ(stopper(), 0);
+  EXPECT_LT(server.real.Monotonic() - begun, std::chrono::seconds(15)) << "not --kill-after";
+  EXPECT_THAT(note.text(), Not(HasSubstr("asked")));
+}
+
+TEST(ReserveCommand, ALeaseThatAnotherHasByNowLeavesNoGrace) {
+  Lending server;
+  const Note note;
+  server.ttl = std::chrono::seconds(2);
+  server.renewal =
+      Refusal(absl::StatusCode::kFailedPrecondition, "eve has it since 13:00", "SUPERSEDED");
+  EXPECT_EQ(server.Under(std::string("trap 'echo asked >") + note.path() +
+                             "; exit 3' TERM; while :; do sleep 0.05; done",
+                         "30s"),
+            124);
+  EXPECT_THAT(server.err, HasSubstr("its time may be another's: the command is killed"));
+  EXPECT_EQ(note.text(), "");
+}
+
+TEST(ReserveCommand, WhatTheCommandLeavesRunningEndsBeforeTheLease) {
+  Lending server;
+  const Note note;
+  bool lived = true;
+  server.calls.On<v1::ReleaseReservationRequest, v1::ReleaseReservationResponse>(
+      kRelease, [&](const auto&, auto&) {
+        lived = IsAlive(static_cast<pid_t>(std::stol(note.text())));
+        return absl::OkStatus();
+      });
+  EXPECT_EQ(server.Under(std::string("sleep 60 & echo $! >") + note.path() + "; exit 5"), 5);
+  EXPECT_FALSE(lived);
+  EXPECT_THAT(server.err, HasSubstr("what it left running is stopped with it"));
+  // Also where it does not listen.
+  EXPECT_EQ(server.Under(std::string("(trap '' TERM; while :; do sleep 0.05; done) & echo $! >") +
+                             note.path() + "; sleep 0.2",
+                         "200ms"),
+            0);
+  EXPECT_FALSE(lived);
 }
 
 }  // namespace

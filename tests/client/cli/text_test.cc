@@ -95,7 +95,7 @@ TEST(TextTable, FitsATerminalBelowItselfAndNeverCutsWhatPeopleCopy) {
 TEST(TextTable, ShowsControlCharactersAndDoesNotObeyThem) {
   TextTable table({"A", "B"});
   table.Add({"a", "one\n\x1b[31mtwo\x7f"});
-  EXPECT_EQ(table.Text(), "A  B\na  one??[31mtwo?\n");
+  EXPECT_EQ(table.Text(), "A  B\na  one ?[31mtwo?\n");
 }
 
 TEST(TextTable, CutsAWordThatIsWiderThanItsColumn) {
@@ -174,6 +174,15 @@ TEST(ErrorLine, SaysWhereNobodyAnswers) {
   const std::string line =
       ErrorLine(WithReason(absl::UnavailableError("refused"), "UNREACHABLE"), "10.0.0.1:7430");
   EXPECT_NE(line.find("10.0.0.1:7430 does not answer (refused)"), std::string::npos) << line;
+}
+
+TEST(ErrorLine, ShowsControlCharactersAndDoesNotObeyThem) {
+  EXPECT_EQ(ErrorLine(absl::NotFoundError("a\x1b]0;title\x07 b\xc2\x9b"
+                                          "31m c\tgr\xc3\xb6\xc3\x9f"
+                                          "er\x7f"),
+                      ""),
+            "NOT_FOUND: a?]0;title? b?31m c?gr\xc3\xb6\xc3\x9f"
+            "er?");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "client/cpp/text_fields.h"
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
 #include "grpcpp/generic/async_generic_service.h"
@@ -18,6 +19,7 @@
 #include "grpcpp/server_builder.h"
 #include "gtest/gtest.h"
 #include "interlock/v1/drops.pb.h"
+#include "interlock/v1/ingestion_coordinator.pb.h"
 #include "lib/time/status_reason.h"
 
 namespace interlock::client {
@@ -255,6 +257,40 @@ TEST(Connection, WhatNoHeaderCanCarryIsRefusedByFieldAndNotShown) {
     const absl::Status refused = Connection::Open(options).status();
     EXPECT_EQ(ReasonOf(refused), "NOT_ASCII");
     EXPECT_FALSE(absl::StrContains(refused.message(), bad));
+  }
+}
+
+TEST(Connection, ATextThatIsNotUtf8IsRefusedByItsField) {
+  const auto connection = Connection::Open({.address = "127.0.0.1:1"});
+  ASSERT_TRUE(connection.ok());
+  v1::ReserveIntervalRequest request;
+  request.set_purpose(
+      "gr\xf6\xdf"
+      "er");
+  v1::ReserveIntervalResponse reply;
+  absl::Status refused =
+      (*connection)->Call("IngestionCoordinator.ReserveInterval", request, reply, absl::Seconds(5));
+  EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(ReasonOf(refused), "NOT_UTF8");
+  EXPECT_EQ(FaultsOf(refused).front().pointer, "/purpose");
+  request.set_purpose(
+      "gr\xc3\xb6\xc3\x9f"
+      "er");
+  request.add_intervals("2026");
+  request.add_intervals("\xff");
+  refused =
+      (*connection)->Call("IngestionCoordinator.ReserveInterval", request, reply, absl::Seconds(5));
+  EXPECT_EQ(FaultsOf(refused).front().pointer, "/intervals/1");
+}
+
+TEST(Utf8, IsWhatTheUnicodeStandardSays) {
+  for (const char* good : {"", "a", "\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf",
+                           "\xef\xbf\xbf", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"}) {
+    EXPECT_TRUE(IsUtf8(good)) << good;
+  }
+  for (const char* bad : {"\x80", "\xc0\xaf", "\xc2", "\xe0\x80\xaf", "\xed\xa0\x80", "\xe2\x82",
+                          "\xf0\x80\x80\xaf", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff"}) {
+    EXPECT_FALSE(IsUtf8(bad)) << bad;
   }
 }
 

@@ -142,5 +142,15 @@ TEST_F(EventsTest, OneReaderCanFollowAllDatasources) {
             In<int64_t>([](store::Transaction& tx) { return NewestRevision(tx); }).value());
 }
 
+TEST_F(EventsTest, ARevisionThatHasNotComeIsRefused) {
+  EXPECT_EQ(ReasonOf(Since(1).status()), "REVISION_UNKNOWN") << "of a datasource that is not known";
+  EXPECT_TRUE(Since(0).ok());
+  Granted("a", {Hour(0)});
+  EXPECT_TRUE(Since(Revision()).ok());
+  const auto refused = Since(Revision() + 1);
+  EXPECT_EQ(ReasonOf(refused.status()), "REVISION_UNKNOWN");
+  EXPECT_EQ(MetadataOf(refused.status()).at("newest"), absl::StrCat(Revision()));
+}
+
 }  // namespace
 }  // namespace interlock::lease

@@ -124,6 +124,10 @@ TEST_F(ReserveInterval, SkipsWholePartitions) {
   const auto grant = Reserve(request);
   ASSERT_TRUE(grant.ok()) << grant.status();
   EXPECT_THAT(grant->reservation.intervals, ElementsAre(Hours(0, 24), Hours(48, 72)));
+  // What was asked is granted or skipped: nothing falls between.
+  ASSERT_THAT(grant->skipped, SizeIs(1));
+  EXPECT_EQ(grant->skipped[0].interval, Hours(24, 48));
+  EXPECT_EQ(grant->skipped[0].holder, "a");
 }
 
 TEST_F(ReserveInterval, RefusesWhereNothingIsLeftToSkipTo) {
@@ -197,6 +201,62 @@ TEST_F(ReserveInterval, NamesEveryFaultOfARequest) {
   for (const Fault& fault : FaultsOf(refused.status())) pointers.push_back(fault.pointer);
   EXPECT_THAT(pointers, ElementsAre("/datasource", "/holder", "/intervals/1"));
   EXPECT_THAT(Audit(), IsEmpty());
+  request = Request("a", {Hour(1)});
+  request.labels[""] = "nameless";
+  EXPECT_EQ(FaultsOf(Reserve(request).status()).front().pointer, "/labels");
+}
+
+TEST_F(ReserveInterval, AFaultOfALimitIsSaidOnceWithTheNameThatSetsIt) {
+  ReserveRequest request = Request("a", {Hour(1)});
+  request.ttl = absl::Hours(25);
+  const absl::Status refused = Reserve(request).status();
+  EXPECT_EQ(std::string(refused.message()),
+            "/ttl: it is 1d1h; at most 1d, which is limits.max_ttl of this server");
+  const Fault fault = FaultsOf(refused).front();
+  EXPECT_EQ(absl::StrCat(fault.pointer, ": ", fault.found, "; ", fault.would_do),
+            std::string(refused.message()));
+}
+
+TEST_F(ReserveInterval, AnIdIsSpelledInOneWay) {
+  const Reservation granted = Granted("a", {Hour(1)});
+  ASSERT_EQ(granted.id, "r1-1");
+  for (const char* id : {"r1-01", "r+1-1", "r1-+1", "r 1-1", "r1-1 ", "w1-01"}) {
+    Reservation other = granted;
+    other.id = id;
+    EXPECT_EQ(ReasonOf(Renew(other).status()), "UNKNOWN_RESERVATION") << id;
+  }
+}
+
+TEST_F(ReserveInterval, APlanAnswersARequestIdAsAGrantWould) {
+  const auto plan = [&](const ReserveRequest& request) {
+    return In<Grant>([&](store::Transaction& tx) { return Plan(tx, request, {}); });
+  };
+  ReserveRequest request = Request("b", {Hour(2)});
+  request.request_id = "run-1";
+  EXPECT_TRUE(plan(request)->reservation.id.empty());
+  const Reservation first = Granted(request);
+  EXPECT_EQ(plan(request)->reservation.id, first.id);
+  EXPECT_TRUE(plan(request)->repeated);
+  ReserveRequest other = request;
+  other.intervals = {Hour(3)};
+  EXPECT_EQ(ReasonOf(plan(other).status()), "REQUEST_ID_REUSED");
+  ASSERT_TRUE(Release(first).ok());
+  EXPECT_EQ(ReasonOf(plan(request).status()), "RELEASED");
+  clock_.Advance(absl::Hours(25));
+  EXPECT_TRUE(plan(request).ok());
+  EXPECT_TRUE(plan(request)->reservation.id.empty());
+}
+
+TEST_F(ReserveInterval, EternityIsAnIntervalLikeOthers) {
+  const Interval eternity = Interval::ParseShorthand("Eternity").value();
+  ReserveRequest append = Request("a", {eternity});
+  append.mode = Mode::kAppend;
+  const Reservation all = Granted(append);
+  EXPECT_THAT(all.intervals, ElementsAre(Interval::Eternity()));
+  EXPECT_EQ(ReasonOf(Reserve("b", {Hour(1)}).status()), "HELD");
+  EXPECT_EQ(ReasonOf(Reserve("b", {eternity}).status()), "HELD");
+  ASSERT_TRUE(Release(all).ok());
+  EXPECT_TRUE(Reserve("b", {eternity}).ok());
 }
 
 TEST_F(ReserveInterval, NamesTheLimitThatWasReached) {
@@ -208,36 +268,58 @@ TEST_F(ReserveInterval, NamesTheLimitThatWasReached) {
     EXPECT_EQ(ReasonOf(refused.status()), "LIMIT_EXCEEDED") << refused.status();
     return MetadataOf(refused.status())["limit"];
   };
-  EXPECT_EQ(limit_of(Request("a", {Hour(1), Hour(3), Hour(5)})), "intervals_per_call");
-  EXPECT_EQ(limit_of(Request("a", {Hours(1, 6)})), "longest_interval");
+  EXPECT_EQ(limit_of(Request("a", {Hour(1), Hour(3), Hour(5)})), "max_intervals_per_call");
+  EXPECT_EQ(limit_of(Request("a", {Hours(1, 6)})), "max_interval");
   ReserveRequest request = Request("a", {Hour(1)});
   request.ttl = absl::Milliseconds(999);
-  EXPECT_EQ(limit_of(request), "shortest_ttl");
+  EXPECT_EQ(limit_of(request), "min_ttl");
   request.ttl = absl::Hours(25);
-  EXPECT_EQ(limit_of(request), "longest_ttl");
+  EXPECT_EQ(limit_of(request), "max_ttl");
   request.ttl = absl::Minutes(1);
   request.wait = absl::Hours(2);
-  EXPECT_EQ(limit_of(request), "longest_wait");
+  EXPECT_EQ(limit_of(request), "max_wait");
 }
 
 TEST_F(ReserveInterval, LimitsLiveReservationsPerHolderAndPerDatasource) {
   Limits limits;
   limits.live_per_holder = 2;
   limits.live_per_datasource = 3;
+  caller_.identity = "a";
   EXPECT_TRUE(Reserve(Request("a", {Hour(1)}), limits).ok());
   const auto second = Reserve(Request("a", {Hour(2)}), limits);
   EXPECT_TRUE(second.ok());
   const auto third = Reserve(Request("a", {Hour(3)}), limits);
   EXPECT_EQ(third.status().code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_EQ(MetadataOf(third.status())["limit"], "live_per_holder");
+  EXPECT_EQ(MetadataOf(third.status())["limit"], "max_reservations_per_holder");
+  EXPECT_THAT(std::string(third.status().message()),
+              HasSubstr("a in wiki has 2 live reservations already, which is "
+                        "limits.max_reservations_per_holder"));
+  caller_.identity = "b";
   EXPECT_TRUE(Reserve(Request("b", {Hour(3)}), limits).ok());
   EXPECT_EQ(MetadataOf(Reserve(Request("b", {Hour(4)}), limits).status())["limit"],
-            "live_per_datasource");
+            "max_reservations_per_datasource");
   // What is released or has expired does not count.
   EXPECT_TRUE(Release(second->reservation).ok());
+  caller_.identity = "a";
   EXPECT_TRUE(Reserve(Request("a", {Hour(4)}), limits).ok());
   clock_.Advance(absl::Minutes(10));
   EXPECT_TRUE(Reserve(Request("a", {Hour(5)}), limits).ok());
+}
+
+TEST_F(ReserveInterval, ANameBelowOnesOwnEvadesNoLimit) {
+  Limits limits;
+  limits.live_per_holder = 2;
+  caller_.identity = "a";
+  const auto first = Reserve(Request("a/one", {Hour(1)}), limits);
+  ASSERT_TRUE(first.ok());
+  EXPECT_TRUE(Reserve(Request("a/two", {Hour(2)}), limits).ok());
+  EXPECT_EQ(ReasonOf(Reserve(Request("a/three", {Hour(3)}), limits).status()), "LIMIT_EXCEEDED");
+  ASSERT_TRUE(Release(first->reservation).ok());
+  EXPECT_TRUE(Reserve(Request("a/three", {Hour(3)}), limits).ok());
+  // Each datasource is counted by itself.
+  ReserveRequest elsewhere = Request("a", {Hour(1)});
+  elsewhere.datasource = "clicks";
+  EXPECT_TRUE(Reserve(elsewhere, limits).ok());
 }
 
 TEST_F(ReserveInterval, ARefusalCostsNoToken) {

@@ -242,5 +242,52 @@ TEST_F(WaitingTest, TheSameRequestThatDoesNotWaitIsRefusedAndTakesNoPlace) {
   EXPECT_TRUE(still->waiting.has_value());
 }
 
+// What a limit refuses is refused: it does not stand in others' way meanwhile.
+TEST_F(WaitingTest, OneThatALimitRefusesLeavesTheLine) {
+  Limits limits;
+  limits.live_per_holder = 2;
+  const Reservation held = Granted("a", {Hour(1)});
+  const ReserveRequest request = Patient("b", {Hours(1, 3)});
+  const Waiting place = Place(request);
+  Granted("b", {Hour(7)});
+  const auto refused = In<Grant>(
+      [&](store::Transaction& tx) { return WaitOn(tx, request, place, caller_, limits); });
+  ASSERT_TRUE(refused.ok() && refused->waiting) << refused.status();
+  EXPECT_TRUE(refused->waiting->over);
+  EXPECT_EQ(ReasonOf(refused->waiting->why), "LIMIT_EXCEEDED");
+  EXPECT_THAT(Line(), IsEmpty());
+  EXPECT_TRUE(Reserve("c", {Hour(2)}).ok()) << "nobody is before it any more";
+  EXPECT_EQ(ReasonOf(Again(request, place).status()), "WAIT_ENDED");
+}
+
+TEST_F(WaitingTest, SoDoesOneThatTakesItsPlaceAgain) {
+  Limits limits;
+  limits.live_per_holder = 2;
+  Granted("a", {Hour(1)});
+  ReserveRequest request = Patient("b", {Hour(1)});
+  request.request_id = "run-1";
+  Place(request);
+  Granted("b", {Hour(7)});
+  const auto refused = Reserve(request, limits);
+  ASSERT_TRUE(refused.ok() && refused->waiting) << refused.status();
+  EXPECT_TRUE(refused->waiting->over);
+  EXPECT_THAT(Line(), IsEmpty());
+}
+
+TEST_F(WaitingTest, APlaceIsNoLeaseAndSaysSo) {
+  Granted("a", {Hour(1)});
+  const Waiting place = Place(Patient("b", {Hour(1)}));
+  Reservation handle;
+  handle.id = place.id;
+  EXPECT_EQ(ReasonOf(Renew(handle).status()), "STILL_WAITING");
+  EXPECT_EQ(ReasonOf(Check(handle, Hour(1))), "STILL_WAITING");
+  const auto forced = ForceRelease(handle);
+  ASSERT_TRUE(forced.ok()) << forced.status();
+  EXPECT_EQ(forced->state, State::kForced);
+  EXPECT_EQ(forced->forced_by, "tester");
+  EXPECT_EQ(forced->force_reason, "because");
+  EXPECT_EQ(ReasonOf(Renew(handle).status()), "UNKNOWN_RESERVATION");
+}
+
 }  // namespace
 }  // namespace interlock::lease
