@@ -1,11 +1,11 @@
 #include "server/config_rules.h"
 
-#include <regex>
 #include <string>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "re2/re2.h"
 #include "server/config_defaults.h"
 
 namespace interlock::server {
@@ -72,13 +72,13 @@ class Place {
 };
 
 bool HasPort(const std::string& address) {
-  static const std::regex kAddress(R"((\[[0-9a-fA-F:.]+\]|[^:\[\]]+):[0-9]{1,5})");
-  return absl::StartsWith(address, "unix:") || std::regex_match(address, kAddress);
+  static const RE2 kAddress(R"((\[[0-9a-fA-F:.]+\]|[^:\[\]]+):[0-9]{1,5})");
+  return absl::StartsWith(address, "unix:") || RE2::FullMatch(address, kAddress);
 }
 
 bool IsUrl(const std::string& url) {
-  static const std::regex kUrl(R"(https?://[^/@\s]+(/[^\s?#]*)?)");
-  return std::regex_match(url, kUrl);
+  static const RE2 kUrl(R"(https?://[^/@\s]+(/[^\s?#]*)?)");
+  return RE2::FullMatch(url, kUrl);
 }
 
 // Whether every caller over gRPC shows who it is.

@@ -1,43 +1,14 @@
 #include "server/correction_call.h"
 
-#include <regex>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "lib/backfill/sql_work.h"
-#include "lib/druid/json.h"
 #include "lib/time/status_reason.h"
-#include "rapidjson/pointer.h"
+#include "server/retarget.h"
 
 namespace interlock::server {
 namespace {
-
-// A query with another target: what follows its first REPLACE INTO.
-std::string WithQueryTarget(backfill::SqlWork work, const std::string& datasource) {
-  static const std::regex target(R"re((\breplace\s+into\s+)("druid"\s*\.\s*|druid\s*\.\s*)?)re"
-                                 R"re(("(?:[^"]|"")*"|[\w-]+))re",
-                                 std::regex::icase);
-  std::smatch found;
-  if (!std::regex_search(work.query, found, target)) return "";
-  const std::string quoted =
-      absl::StrCat("\"", absl::StrReplaceAll(datasource, {{"\"", "\"\""}}), "\"");
-  work.query = absl::StrCat(found.prefix().str(), found[1].str(), quoted, found.suffix().str());
-  return backfill::ToJson(work);
-}
-
-// The work with another target; "" where it has none.
-std::string WithTarget(const std::string& spec, const std::string& datasource) {
-  if (backfill::IsSql(spec)) {
-    return WithQueryTarget(backfill::SqlWorkFrom(spec), datasource);
-  }
-  rapidjson::Document document;
-  std::string why;
-  if (!druid::ParseJson(spec, &document, &why)) return "";
-  rapidjson::Pointer("/spec/dataSchema/dataSource")
-      .Set(document, rapidjson::Value(datasource, document.GetAllocator()));
-  return druid::WriteJson(document);
-}
 
 absl::Status TargetNotFound(const std::string& datasource) {
   return WithReason(absl::InvalidArgumentError(
@@ -65,7 +36,7 @@ absl::StatusOr<CorrectionCall::Redirected> CorrectionCall::Redirect(
   auto target = TargetOf(*plan);
   if (!target.ok()) return target.status();
   Redirected redirected{request, plan->datasource, *target};
-  redirected.request.spec = WithTarget(plan->spec_json, *target);
+  redirected.request.spec = Retarget(plan->spec_json, *target);
   redirected.request.sql = backfill::IsSql(redirected.request.spec);
   redirected.request.sources = plan->sources;
   redirected.request.job.clear();

@@ -15,21 +15,6 @@ std::chrono::milliseconds Millis(const google::protobuf::Duration& duration) {
   return absl::ToChronoMilliseconds(FromProto(duration));
 }
 
-// `https://overlord-*.druid.svc:8290` as a regular expression: `*` is any characters but
-// `/`, everything else stands for itself.
-std::string PatternOf(const std::string& wildcard) {
-  std::string pattern;
-  for (const char c : wildcard) {
-    if (c == '*') {
-      pattern += "[^/]*";
-    } else {
-      if (std::string(".^$|()[]{}+?\\").find(c) != std::string::npos) pattern += '\\';
-      pattern += c;
-    }
-  }
-  return pattern;
-}
-
 absl::StatusOr<std::string> ReadSecret(const std::string& path) {
   std::ifstream file(path);
   if (!file)
@@ -54,9 +39,8 @@ absl::StatusOr<druid::ClusterOptions> DruidOptions(const config::v1::Druid& conf
   options.overlord.assign(config.overlord_urls().begin(), config.overlord_urls().end());
   if (options.overlord.empty()) options.overlord = options.coordinator;
   options.broker.assign(config.broker_urls().begin(), config.broker_urls().end());
-  for (const auto& pattern : config.redirect_patterns()) {
-    options.redirect_patterns.push_back(PatternOf(pattern));
-  }
+  options.redirect_patterns.assign(config.redirect_patterns().begin(),
+                                   config.redirect_patterns().end());
   options.access = config.access() == config::v1::Druid::OBSERVE ? druid::Access::kObserve
                                                                  : druid::Access::kManage;
   if (config.has_basic_auth()) {

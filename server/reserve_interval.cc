@@ -33,7 +33,7 @@ absl::Status Misaligned(const Granularity& calendar, const Interval& asked, cons
   if (inside) nearest["inner"] = inside->ToString();
   absl::Status status =
       WithReason(absl::InvalidArgumentError(absl::StrCat("/intervals: ", found, "; ", would_do)),
-                 "MISALIGNED", std::move(nearest));
+                 "MISALIGNED", nearest);
   AddFault(status, "/intervals", found, would_do);
   return status;
 }

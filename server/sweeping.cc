@@ -19,11 +19,12 @@ std::string Text(const absl::Status& status) {
 }  // namespace
 
 Sweeping::Sweeping(World world, const config::v1::Verification& config,
-                   druid::ClusterOptions options, std::shared_ptr<druid::HttpTransport> transport)
+                   const druid::ClusterOptions& options,
+                   std::shared_ptr<druid::HttpTransport> transport)
     : world_(world),
       transport_(std::make_shared<sweep::PacedTransport>(std::move(transport), world.clock,
                                                          config.sweep_requests_per_second())),
-      cluster_(std::move(options), transport_) {
+      cluster_(options, transport_) {
   sweep::SweeperOptions own;
   own.every = FromProto(config.sweep_interval());
   own.datasources = {config.sweep_datasources().begin(), config.sweep_datasources().end()};

@@ -29,8 +29,8 @@ class Sweeping {
     Metrics& metrics;
   };
   // As the server's own, but for the rate. All of `world` must outlive it.
-  Sweeping(World world, const config::v1::Verification& config, druid::ClusterOptions options,
-           std::shared_ptr<druid::HttpTransport> transport);
+  Sweeping(World world, const config::v1::Verification& config,
+           const druid::ClusterOptions& options, std::shared_ptr<druid::HttpTransport> transport);
   ~Sweeping() { Stop(); }
 
   absl::Status Start();

@@ -14,7 +14,7 @@
 namespace interlock::audit {
 namespace {
 
-constexpr size_t kHashDigits = 2 * SHA256_DIGEST_LENGTH;
+constexpr size_t kHashDigits = size_t{2} * SHA256_DIGEST_LENGTH;
 // Blocks in which a row is looked for: on one server its block is the first that reaches
 // it; where several share a database, late rows make blocks overlap by a little.
 constexpr int64_t kBlocksLooked = 8;

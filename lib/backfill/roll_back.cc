@@ -177,8 +177,9 @@ absl::StatusOr<Backfills::RollbackReply> Backfills::Rollback(const std::string& 
       return absl::OkStatus();
     }
     auto planned = Planned(tx, reply.backfill, request, caller);
-    if (planned.ok()) rollbacks = *std::move(planned);
-    return planned.status();
+    if (!planned.ok()) return planned.status();
+    rollbacks = *std::move(planned);
+    return absl::OkStatus();
   });
   if (!status.ok()) return status;
   if (!asked_before) status = LookAt(cluster_, reply.backfill.datasource, &rollbacks);

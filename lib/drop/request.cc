@@ -13,7 +13,7 @@
 namespace interlock::drop {
 namespace {
 
-constexpr int64_t kDayMillis = 24 * 3'600'000;
+constexpr int64_t kDayMillis = 86'400'000;
 // Druid's kill compares bounds as text, which goes only within years of four digits.
 const Instant kYear0 = Instant::FromMillis(-62'167'219'200'000);
 const Instant kYear10000 = Instant::FromMillis(253'402'300'800'000);

@@ -12,7 +12,7 @@
 namespace interlock::drop {
 namespace {
 
-constexpr int64_t kDayMillis = 24 * 3'600'000;
+constexpr int64_t kDayMillis = 86'400'000;
 constexpr absl::Duration kShortestSchedule = absl::Minutes(1);
 
 // 2000-01-01 has all months and leap days before it: a period that moves it back is above

@@ -73,7 +73,7 @@ absl::StatusOr<RetentionPolicies::Page> RetentionPolicies::List(int64_t size,
   Page page;
   absl::Status status = store_.Read([&](store::Transaction& tx) {
     auto policies = ReadPolicies(tx, token, wanted + 1);
-    if (policies.ok()) page.policies = *std::move(policies);
+    if (policies.ok()) page.policies = std::move(*policies);
     return policies.status();
   });
   if (!status.ok()) return status;
@@ -101,7 +101,7 @@ absl::Status RetentionPolicies::Delete(const std::string& name, const audit::Cal
   });
 }
 
-absl::StatusOr<std::vector<Plan>> RetentionPolicies::Preview(RetentionPolicy policy) {
+absl::StatusOr<std::vector<Plan>> RetentionPolicies::Preview(const RetentionPolicy& policy) {
   absl::Status status = CheckPolicy(policy, drops_.options());
   if (!status.ok()) return status;
   const auto datasources = DatasourcesOf(policy);

@@ -42,7 +42,7 @@ class RetentionPolicies {
   absl::StatusOr<RetentionPolicy> Put(RetentionPolicy policy, const audit::Caller& caller);
   // What a run would plan now: one plan for each datasource that has something old enough,
   // with what stands in its way (CAP_REACHED among it). Stores nothing.
-  absl::StatusOr<std::vector<Plan>> Preview(RetentionPolicy policy);
+  absl::StatusOr<std::vector<Plan>> Preview(const RetentionPolicy& policy);
   struct Page {
     std::vector<RetentionPolicy> policies;  // by name
     std::string next;                       // token of the next page; "" at the end

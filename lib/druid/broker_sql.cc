@@ -37,7 +37,7 @@ std::string ReadRows(const rapidjson::Document& reply, int64_t most, std::vector
     if (!json.IsArray()) return "a row that is no list";
     SqlRow row(json.Size());
     for (rapidjson::SizeType i = 0; i < json.Size(); ++i) {
-      const std::string why = ReadCell(json[i], &row[i]);
+      std::string why = ReadCell(json[i], &row[i]);
       if (!why.empty()) return why;
     }
     rows->push_back(std::move(row));

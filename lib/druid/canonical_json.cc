@@ -69,14 +69,14 @@ bool CanonicalJson::EndObject(rapidjson::SizeType) {
     absl::StrAppend(&text, i == 0 ? "" : ",", key, ":", value);
   }
   text.push_back('}');
-  return Close(std::move(text));
+  return Close(text);
 }
 
 bool CanonicalJson::EndArray(rapidjson::SizeType) {
   return Close(absl::StrCat("[", open_[depth_ - 1].elements, "]"));
 }
 
-bool CanonicalJson::Close(std::string text) {
+bool CanonicalJson::Close(const std::string& text) {
   --depth_;
   return Value(text);
 }

@@ -45,7 +45,7 @@ class CanonicalJson {
 
   bool Start(bool object);
   bool Value(absl::string_view text);
-  bool Close(std::string text);
+  bool Close(const std::string& text);
 
   std::vector<Open> open_;
   size_t depth_ = 0;

@@ -6,7 +6,7 @@
 
 namespace interlock::druid {
 
-Cluster::Cluster(ClusterOptions options, std::shared_ptr<HttpTransport> transport)
+Cluster::Cluster(const ClusterOptions& options, std::shared_ptr<HttpTransport> transport)
     : impl_(std::make_unique<Impl>(options, std::move(transport))) {}
 
 Cluster::~Cluster() = default;

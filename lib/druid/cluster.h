@@ -55,7 +55,7 @@ struct CompactionConfig {
 
 class Cluster {
  public:
-  Cluster(ClusterOptions options, std::shared_ptr<HttpTransport> transport);
+  Cluster(const ClusterOptions& options, std::shared_ptr<HttpTransport> transport);
   ~Cluster();
 
   // --- Overlord -------------------------------------------------------------------

@@ -25,7 +25,7 @@ struct ClusterOptions {
   std::vector<std::string> overlord;
   std::vector<std::string> broker;
   // Beyond the addresses above and what /leader names: hosts that a redirect may lead
-  // to, as full-match regular expressions over scheme://host:port.
+  // to, as scheme://host:port with `*` for any characters but `/`.
   std::vector<std::string> redirect_patterns;
 
   Access access = Access::kObserve;

@@ -55,7 +55,7 @@ std::string ReadActiveLocks(const rapidjson::Document& reply, const std::string&
   if (!listed->IsArray()) return "locks that are no array";
   for (const auto& value : listed->GetArray()) {
     TaskLock lock;
-    const std::string why = ReadLock(value, &lock);
+    std::string why = ReadLock(value, &lock);
     if (!why.empty()) return why;
     locks->push_back(std::move(lock));
   }

@@ -1,20 +1,24 @@
 #include "lib/druid/redirect.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 
 namespace interlock::druid {
 namespace {
 
-// A pattern as it stands in the configuration for exactly this origin.
-std::string PatternOf(const std::string& origin) {
-  std::string pattern;
-  for (const char c : origin) {
-    if (c == '.' || c == '[' || c == ']') pattern.push_back('\\');
-    pattern.push_back(c);
+// `*` stands for any characters but `/`, as the configuration has it.
+std::unique_ptr<RE2> Compile(const std::string& pattern) {
+  std::vector<std::string> texts;
+  for (const absl::string_view text : absl::StrSplit(pattern, '*')) {
+    texts.push_back(RE2::QuoteMeta({text.data(), text.size()}));
   }
-  return pattern;
+  RE2::Options options;
+  options.set_case_sensitive(false);
+  return std::make_unique<RE2>(absl::StrJoin(texts, "[^/]*"), options);
 }
 
 }  // namespace
@@ -28,21 +32,14 @@ RedirectPolicy::RedirectPolicy(const ClusterOptions& options) {
     }
   }
   for (const std::string& pattern : options.redirect_patterns) {
-    try {
-      patterns_.emplace_back(pattern, std::regex::ECMAScript | std::regex::icase);
-    } catch (const std::regex_error&) {
-      // ValidateClusterOptions names it; here it allows nothing.
-      continue;
-    }
+    patterns_.push_back(Compile(pattern));
   }
 }
 
 bool RedirectPolicy::Trusts(const Url& target) const {
   if (configured_.count(target.origin) != 0) return true;
-  for (const std::regex& pattern : patterns_) {
-    if (std::regex_match(target.origin, pattern)) return true;
-  }
-  return false;
+  return std::any_of(patterns_.begin(), patterns_.end(),
+                     [&](const auto& pattern) { return RE2::FullMatch(target.origin, *pattern); });
 }
 
 bool RedirectPolicy::IsNamedLeader(const std::string& service, const Url& from,
@@ -61,8 +58,8 @@ void RedirectPolicy::NoteLeader(const std::string& service, const std::string& o
 std::string RedirectPolicy::Refusal(const Url& target) {
   return absl::StrCat("redirected to ", target.origin,
                       ", which is neither configured nor named by the cluster's /leader; to allow "
-                      "it, add to the druid section: redirect_pattern: \"",
-                      PatternOf(target.origin), "\"");
+                      "it, add to the druid section: redirect_patterns: \"",
+                      target.origin, "\"");
 }
 
 }  // namespace interlock::druid

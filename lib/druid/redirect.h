@@ -7,7 +7,7 @@
 #pragma once
 
 #include <map>
-#include <regex>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -16,6 +16,7 @@
 #include "lib/druid/cluster_options.h"
 #include "lib/druid/url.h"
 #include "lib/time/mutex.h"
+#include "re2/re2.h"
 
 namespace interlock::druid {
 
@@ -37,7 +38,7 @@ class RedirectPolicy {
 
  private:
   std::set<std::string> configured_;  // origins
-  std::vector<std::regex> patterns_;
+  std::vector<std::unique_ptr<RE2>> patterns_;
 
   mutable Mutex mutex_;
   std::map<std::string, std::string> leaders_ INTERLOCK_GUARDED_BY(mutex_);  // service → origin

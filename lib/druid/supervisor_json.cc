@@ -44,7 +44,7 @@ bool ConcurrentLocks(const rapidjson::Value& with_context) {
 
 std::string FirstText(const rapidjson::Value& value, std::initializer_list<const char*> names) {
   for (const char* name : names) {
-    const std::string text = TextMember(value, name);
+    std::string text = TextMember(value, name);
     if (!text.empty()) return text;
   }
   return "";

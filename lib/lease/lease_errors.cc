@@ -98,10 +98,10 @@ Metadata Naming(const Reservation& reservation) {
 }
 
 absl::Status Lost(const Reservation& reservation, absl::string_view reason, absl::string_view what,
-                  Metadata metadata) {
+                  const Metadata& metadata) {
   return WithReason(
       absl::FailedPreconditionError(absl::StrCat("reservation ", reservation.id, " ", what)),
-      reason, std::move(metadata));
+      reason, metadata);
 }
 
 }  // namespace
@@ -114,8 +114,7 @@ absl::Status HeldError(const std::string& datasource, const std::string& reason,
       held.size() > 1 ? absl::StrCat("; and ", held.size() - 1, " more") : std::string();
   Metadata details = DetailsOf(lead, held.size());
   details.merge(more);
-  absl::Status status =
-      WithReason(absl::FailedPreconditionError(first + others), reason, std::move(details));
+  absl::Status status = WithReason(absl::FailedPreconditionError(first + others), reason, details);
   for (size_t i = 0; i < held.size() && i < kMostBlockers; ++i) {
     AddBlocker(status, TypeOf(held[i]), absl::StrCat(datasource, "/", held[i].interval.ToString()),
                Describe(held[i]));

@@ -81,7 +81,7 @@ absl::StatusOr<Seals::Looked> Seals::Compare(Seal seal, absl::Duration every) {
   std::vector<Bucket> sealed;
   absl::Status status = store_.Read([&](store::Transaction& tx) {
     auto buckets = ReadBuckets(tx, seal.id);
-    if (buckets.ok()) sealed = *std::move(buckets);
+    if (buckets.ok()) sealed = std::move(*buckets);
     return buckets.status();
   });
   if (!status.ok()) return status;
@@ -92,7 +92,7 @@ absl::StatusOr<Seals::Looked> Seals::Compare(Seal seal, absl::Duration every) {
   status = store_.Write([&](store::Transaction& tx) {
     auto stored = ReadSeal(tx, seal.id);
     if (!stored.ok()) return stored.status();
-    Seal now = *std::move(stored);
+    Seal now = std::move(*stored);
     looked.broke = looked.rewritten = false;
     looked.seal = now;
     if (StateAt(now, tx.now()) != State::kActive) return absl::OkStatus();  // lifted meanwhile
@@ -138,7 +138,7 @@ absl::StatusOr<Seals::Looked> Seals::Reseal(Seal seal) {
   status = store_.Write([&](store::Transaction& tx) {
     auto stored = ReadSeal(tx, seal.id);
     if (!stored.ok()) return stored.status();
-    Seal now = *std::move(stored);
+    Seal now = std::move(*stored);
     looked.resealed = false;
     if (StateAt(now, tx.now()) != State::kResealing) return absl::OkStatus();  // lifted again
     audit::Event event = OwnEvent("seal.RESEALED", now, "OK");
@@ -170,7 +170,7 @@ absl::StatusOr<std::optional<Seals::Looked>> Seals::Look(const std::string& id,
   absl::Status status = store_.Read([&](store::Transaction& tx) {
     now = tx.now();
     auto stored = ReadSeal(tx, id);
-    if (stored.ok()) seal = *std::move(stored);
+    if (stored.ok()) seal = std::move(*stored);
     return stored.status();
   });
   if (absl::IsNotFound(status)) return std::nullopt;

@@ -207,7 +207,7 @@ absl::StatusOr<Sealed> Seals::SealInterval(const SealRequest& request,
     const bool repeated = earlier->has_value() && (*earlier)->state != State::kSealing;
     if (!repeated && !layout.ok()) return layout.status();
     auto begun = Begin(tx, request, caller);
-    if (begun.ok()) sealed = *std::move(begun);
+    if (begun.ok()) sealed = std::move(*begun);
     return begun.status();
   });
   if (!status.ok() || sealed.attached) {

@@ -41,7 +41,7 @@ Reply Changed(const World& world, int64_t count, bool single) {
 
 // What becomes of a good reply where Druid's method forgot to say that it gives JSON: the
 // change is made, and the answer is 500.
-Reply Undeclared(const Call& call, Service service, Reply reply) {
+Reply Undeclared(const Call& call, Service service, const Reply& reply) {
   if (!call.world.traits.mark_used_answers_500) {
     return call.request.AsksForJson() ? reply : Reply::Empty(500);
   }
@@ -50,7 +50,7 @@ Reply Undeclared(const Call& call, Service service, Reply reply) {
 }
 
 // A group mark is declared right in older versions, and forwarded in newer ones.
-Reply MarkUsedReply(const Call& call, Service service, Reply reply) {
+Reply MarkUsedReply(const Call& call, Service service, const Reply& reply) {
   if (!call.world.traits.mark_used_answers_500) return reply;
   if (service == Service::kCoordinator) return ForwardFailed(kNoBody);
   return call.request.AsksForJson() ? reply : Reply::Empty(500);

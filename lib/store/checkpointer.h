@@ -18,8 +18,8 @@ namespace interlock::store {
 class Checkpointer {
  public:
   // Frames of 4 KiB each. A pass costs two fsyncs, whatever it moves: rarely is better.
-  static constexpr int64_t kPassAt = 16 * 1024;
-  static constexpr int64_t kFinishAt = 64 * 1024;
+  static constexpr int64_t kPassAt = 16'384;
+  static constexpr int64_t kFinishAt = 65'536;
   // Moved in a few milliseconds.
   static constexpr int64_t kLittle = 512;
 

@@ -26,20 +26,18 @@ GroupCommit::~GroupCommit() {
 }
 
 void GroupCommit::Add(PendingWrite write) {
-  absl::Status refusal;
-  {
-    MutexLock lock(mutex_);
-    if (closing_) {
-      refusal = StoreClosed();
-    } else if (waiting_.size() >= options_.most_waiting) {
-      refusal = StoreQueueFull(options_.most_waiting);
-    } else {
-      waiting_.push_back(std::move(write));
-      // The writer is awake while more than one waits.
-      if (waiting_.size() == 1) work_came_.NotifyOne();
-    }
-  }
-  if (!refusal.ok()) write.done(refusal);
+  const absl::Status taken = Queue(write);
+  if (!taken.ok()) write.done(taken);
+}
+
+absl::Status GroupCommit::Queue(PendingWrite& write) {
+  MutexLock lock(mutex_);
+  if (closing_) return StoreClosed();
+  if (waiting_.size() >= options_.most_waiting) return StoreQueueFull(options_.most_waiting);
+  waiting_.push_back(std::move(write));
+  // The writer is awake while more than one waits.
+  if (waiting_.size() == 1) work_came_.NotifyOne();
+  return absl::OkStatus();
 }
 
 absl::Status GroupCommit::Health() const {
@@ -71,7 +69,7 @@ bool GroupCommit::Take(std::vector<PendingWrite>& batch) {
       return true;
     }
   }
-  const size_t size = std::min(waiting_.size(), options_.largest_batch);
+  const auto size = static_cast<ptrdiff_t>(std::min(waiting_.size(), options_.largest_batch));
   batch.assign(std::make_move_iterator(waiting_.begin()),
                std::make_move_iterator(waiting_.begin() + size));
   waiting_.erase(waiting_.begin(), waiting_.begin() + size);

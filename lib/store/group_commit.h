@@ -55,6 +55,8 @@ class GroupCommit {
   static constexpr std::chrono::seconds kProbeEvery{1};
   static constexpr std::chrono::seconds kStuck{10};
 
+  // Moves it into the line, or says why not.
+  absl::Status Queue(PendingWrite& write) INTERLOCK_EXCLUDES(mutex_);
   void WriterLoop();
   void AnswerLoop();
   // Waits for work; an empty batch is a call to probe. False when all is done.

@@ -27,7 +27,9 @@ absl::StatusOr<std::map<std::string, int64_t>> StoredVersions(Connection& connec
 absl::Status CheckKnown(const std::map<std::string, int64_t>& stored,
                         const std::vector<Schema>& schemas) {
   std::map<std::string, int64_t> known;
-  for (const Schema& schema : schemas) known[schema.module] = schema.steps.size();
+  for (const Schema& schema : schemas) {
+    known[schema.module] = static_cast<int64_t>(schema.steps.size());
+  }
   for (const auto& [module, version] : stored) {
     const auto found = known.find(module);
     const int64_t newest = found == known.end() ? 0 : found->second;
@@ -61,7 +63,7 @@ absl::Status Migrate(Connection& connection, Engine engine, const std::vector<Sc
   if (!stored.ok()) return stored.status();
   absl::Status status = CheckKnown(*stored, schemas);
   for (const Schema& schema : schemas) {
-    const int64_t newest = schema.steps.size();
+    const auto newest = static_cast<int64_t>(schema.steps.size());
     for (int64_t version = (*stored)[schema.module]; status.ok() && version < newest; ++version) {
       status = RunStep(connection, engine, schema, version, now);
     }

@@ -16,7 +16,7 @@ namespace {
 // A dead peer is noticed within about ten seconds, whether something is being sent (user
 // time-out, in milliseconds) or waited for (keepalives, in seconds).
 const std::map<std::string, std::string>& Defaults() {
-  static const auto* const defaults =
+  static const auto* const kDefaults =
       new std::map<std::string, std::string>{{"target_session_attrs", "read-write"},
                                              {"connect_timeout", "3"},
                                              {"keepalives_idle", "4"},
@@ -25,7 +25,7 @@ const std::map<std::string, std::string>& Defaults() {
                                              {"tcp_user_timeout", "10000"},
                                              {"application_name", "interlockd"},
                                              {"client_encoding", "UTF8"}};
-  return *defaults;
+  return *kDefaults;
 }
 
 std::string Quoted(const std::string& value) {

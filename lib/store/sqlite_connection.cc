@@ -92,12 +92,12 @@ class SqliteConnection : public SociConnection {
 // one thread at a time, and no count of all memory under one lock. A tenth of a grant's
 // time. Where somebody has used SQLite before, it stays as it is.
 void ConfigureOnce() {
-  static const bool configured = [] {
+  static const bool kConfigured = [] {
     sqlite_api::sqlite3_config(SQLITE_CONFIG_MULTITHREAD);
     sqlite_api::sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     return true;
   }();
-  static_cast<void>(configured);
+  static_cast<void>(kConfigured);
 }
 
 absl::StatusOr<std::unique_ptr<SqliteConnection>> Open(const std::string& path, bool read_only,

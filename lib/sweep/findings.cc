@@ -1,6 +1,7 @@
 #include "lib/sweep/findings.h"
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 #include <utility>
 
@@ -58,7 +59,7 @@ std::string Kept(const std::vector<std::string>& segments) {
   return absl::StrJoin(segments.begin(), segments.begin() + static_cast<ptrdiff_t>(count), "\n");
 }
 
-int64_t Permille(double score) { return static_cast<int64_t>(score * 1000 + 0.5); }
+int64_t Permille(double score) { return std::llround(score * 1000); }
 
 absl::StatusOr<std::vector<Finding>> OpenWithin(store::Transaction& tx, const Scope& scope) {
   auto rows =

@@ -61,7 +61,7 @@ std::vector<T> TriplesOf(const absl::Status& status, const char* url) {
 
 }  // namespace
 
-absl::Status WithReason(absl::Status status, absl::string_view reason, Metadata metadata) {
+absl::Status WithReason(absl::Status status, absl::string_view reason, const Metadata& metadata) {
   std::string encoded;
   for (const auto& [key, value] : metadata) {
     AppendText(encoded, key);

@@ -26,7 +26,7 @@ using Metadata = std::map<std::string, std::string>;
 // `status` with a reason (reason.h) and what it is about: names, ids, times as text. The
 // keys are part of the API, as reasons are: scripts match on them. A second call replaces
 // the first. An OK status stays OK and carries nothing, here and below.
-absl::Status WithReason(absl::Status status, absl::string_view reason, Metadata metadata);
+absl::Status WithReason(absl::Status status, absl::string_view reason, const Metadata& metadata);
 // {} where there is none.
 Metadata MetadataOf(const absl::Status& status);
 

@@ -4,7 +4,7 @@ namespace interlock::work {
 
 absl::Status NoteReplica(store::Transaction& tx, const std::string& name,
                          const std::string& version) {
-  const absl::Status noted =
+  absl::Status noted =
       tx.Execute(
             "INSERT INTO work_replica (name, version, seen_ms) VALUES (:name, :version, :now)"
             " ON CONFLICT (name) DO UPDATE SET version = excluded.version,"

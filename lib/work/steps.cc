@@ -134,7 +134,7 @@ absl::StatusOr<std::vector<Claim>> ClaimDue(store::Store& store, const Clock& cl
   std::vector<Claim> claims;
   absl::Status status = store.Write([&](store::Transaction& tx) {
     absl::StatusOr<std::vector<Claim>> claimed = ClaimIn(tx, claimant, kinds, most);
-    if (claimed.ok()) claims = *std::move(claimed);
+    if (claimed.ok()) claims = std::move(*claimed);
     return claimed.status();
   });
   if (!status.ok()) return status;

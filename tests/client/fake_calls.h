@@ -44,7 +44,7 @@ class FakeCalls : public client::Calls {
                                                     google::protobuf::Message& reply,
                                                     const std::function<bool()>& on_reply) {
       std::vector<Reply> replies;
-      const absl::Status status = answer(dynamic_cast<const Request&>(request), replies);
+      absl::Status status = answer(dynamic_cast<const Request&>(request), replies);
       for (const Reply& one : replies) {
         reply.CopyFrom(one);
         if (!on_reply()) return absl::OkStatus();

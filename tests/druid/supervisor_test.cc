@@ -59,7 +59,7 @@ class SupervisorConformance : public DruidAtHand {
         io, R"(},"tuningConfig":{"type":"kafka")", tuning, "}}}");
   }
   HttpReply Post(const std::string& spec) {
-    const HttpReply reply = Raw("POST", Overlord("/supervisor"), spec);
+    HttpReply reply = Raw("POST", Overlord("/supervisor"), spec);
     posted_ = posted_ || reply.status == 200;
     return reply;
   }

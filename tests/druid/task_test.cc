@@ -175,7 +175,7 @@ TEST_F(TaskConformance, RefusesWhatIsNoTaskAndKeepsNothingOfIt) {
   const struct {
     std::string json;
     const char* says;
-  } kBad[] = {
+  } specs[] = {
       {no_intervals.Json(), "intervals cannot be empty when using replace"},
       {append_and_drop.Json(), "Cannot simultaneously replace and append"},
       {rolled_up_append.Json(), "Perfect rollup cannot be guaranteed when appending"},
@@ -183,7 +183,7 @@ TEST_F(TaskConformance, RefusesWhatIsNoTaskAndKeepsNothingOfIt) {
       {absl::StrCat(R"({"type":"nosuchtype","id":")", id, R"("})"), "nosuchtype"},
       {absl::StrCat(R"({"id":")", id, R"("})"), "missing type id"},
   };
-  for (const auto& bad : kBad) {
+  for (const auto& bad : specs) {
     const auto answer = cluster().SubmitTask(bad.json);
     EXPECT_EQ(answer.cause(), Cause::kInvalid) << answer.text();
     EXPECT_THAT(answer.text(), HasSubstr(bad.says));

@@ -77,7 +77,8 @@ bool Meter::Print() {
       "\"used\": %llu}\n",
       static_cast<unsigned long long>(answered), seconds,
       seconds > 0 ? static_cast<double>(answered) / seconds : 0.0, Millis(micros_, 0.5),
-      Millis(micros_, 0.99), static_cast<unsigned long long>(plan_.first + next_));
+      Millis(micros_, 0.99),
+      static_cast<unsigned long long>(plan_.first) + static_cast<unsigned long long>(next_));
   if (failed_ != 0) std::fprintf(stderr, "load: %s\n", failure_.c_str());
   return failed_ == 0;
 }

@@ -86,7 +86,7 @@ TEST(SubmitWait, GoesOnFromWhereItWasWhenTheServerRestarts) {
         revisions.push_back(request.from_revision());
         if (++watches == 3) return absl::OkStatus();
         replies.resize(1);
-        replies[0].set_revision(watches * 10);
+        replies[0].set_revision(int64_t{watches} * 10);
         return Away();
       });
   EXPECT_EQ(server.Run(kSubmit), 0) << server.err;

@@ -285,9 +285,6 @@ void RunToRestoredFromChecking(Life& life) {
 struct Walk {
   const char* name;
   const char* fault;  // members of a simulator's fault
-
-  // Else a test's name in the lists would hold the bytes of its pointers.
-  friend std::ostream& operator<<(std::ostream& out, const Walk& walk) { return out << walk.name; }
 };
 
 // Its name in listings of tests: gtest would print its bytes.

@@ -69,7 +69,7 @@ TEST(Cluster, Case070EitherFieldOfTheStatusCountsAndAContradictionIsUnknown) {
   const struct {
     const char* status;
     TaskState state;
-  } kStatuses[] = {
+  } statuses[] = {
       {R"("statusCode":null,"status":"RUNNING")", TaskState::kRunning},
       {R"("status":"SUCCESS")", TaskState::kSuccess},
       {R"("statusCode":"FAILED")", TaskState::kFailed},
@@ -79,7 +79,7 @@ TEST(Cluster, Case070EitherFieldOfTheStatusCountsAndAContradictionIsUnknown) {
       {R"("statusCode":"CANCELED")", TaskState::kUnknown},
       {R"("statusCode":7)", TaskState::kUnknown},
   };
-  for (const auto& status : kStatuses) {
+  for (const auto& status : statuses) {
     Fixture f(Reply(200, absl::StrCat(R"({"task":"a","status":{"id":"a",)", status.status, "}}")));
     const auto answer = f.cluster.GetTaskStatus("a");
     ASSERT_TRUE(answer.done()) << answer.text();

@@ -111,7 +111,7 @@ TEST(SegmentReader, KnowsTheShardSpecsOfPublishedSegments) {
     int32_t core_partitions;
     bool known;
     bool appended;
-  } kSpecs[] = {
+  } specs[] = {
       {R"({"type":"numbered","partitionNum":3,"partitions":0})", 3, 0, true, true},
       {R"({"type":"numbered","partitionNum":1,"partitions":1})", 1, 1, true, true},
       {R"({"type":"hashed","partitionNum":1,"partitions":2,"bucketId":1,"numBuckets":2,)"
@@ -135,7 +135,7 @@ TEST(SegmentReader, KnowsTheShardSpecsOfPublishedSegments) {
       {R"({"type":"building_numbered","partitionId":0})", 0, 0, false, true},
       {R"({"type":"some_day","partitionNum":2,"partitions":3})", 2, 0, false, true},
   };
-  for (const auto& spec : kSpecs) {
+  for (const auto& spec : specs) {
     const Read read = ReadAll(With(absl::StrCat("\"shardSpec\":", spec.json)));
     ASSERT_EQ(read.reason, "") << spec.json;
     const Segment& segment = read.rows[0].segment;
@@ -187,7 +187,7 @@ TEST(SegmentReader, NonsenseEndsWithItsReason) {
   const struct {
     std::string text;
     const char* reason;
-  } kNonsense[] = {
+  } texts[] = {
       {"", "ends before the array"},
       {"{}", "instead of an array"},
       {"<html>", "instead of an array"},
@@ -206,7 +206,7 @@ TEST(SegmentReader, NonsenseEndsWithItsReason) {
       {absl::StrCat("[", std::string(kOne).substr(0, 200)), "ends within it"},
       {R"([{"a" 1}])", "colon"},
       {R"([{"a":tru}])", "Invalid value"},
-      {std::string("[{\"a\":\"\0\"}]", 12), "element 0"},
+      {std::string("[{\"a\":\"\0\"}]", 11), "element 0"},
       {R"([{}])", "without dataSource"},
       {R"([{"dataSource":"d","version":"v"}])", "without interval"},
       {R"([{"dataSource":"d","interval":"2026-01-01/2026-01-02"}])", "without version"},
@@ -228,7 +228,7 @@ TEST(SegmentReader, NonsenseEndsWithItsReason) {
       {With(R"("loadSpec":{"p":"\udc00"})"), "no UTF-8"},
       {With("\"identifier\":\"\xc0\xaf\""), "no UTF-8"},
   };
-  for (const auto& nonsense : kNonsense) {
+  for (const auto& nonsense : texts) {
     for (const size_t bytes : {size_t{1}, size_t{3}, nonsense.text.size() + 1}) {
       const Read read = ReadPieces(nonsense.text, bytes);
       EXPECT_THAT(read.reason, HasSubstr(nonsense.reason)) << nonsense.text;

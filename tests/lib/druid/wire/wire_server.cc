@@ -17,7 +17,7 @@ int Listen(int* port) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address));
+  static_cast<void>(::bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)));
   listen(fd, 64);
   socklen_t size = sizeof(address);
   getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);

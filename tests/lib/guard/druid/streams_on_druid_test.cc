@@ -29,7 +29,6 @@ namespace interlock::guard {
 namespace {
 
 using druid::Hour;
-using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
