@@ -51,7 +51,7 @@ void ToProtoJson(rapidjson::Document& document, const google::protobuf::Descript
 absl::Status ReadJson(const std::string& json, google::protobuf::Message& request,
                       const std::string& field) {
   rapidjson::Document document;
-  document.Parse(json);
+  document.Parse<rapidjson::kParseIterativeFlag>(json);
   if (document.HasParseError()) {
     return Malformed(absl::StrCat(rapidjson::GetParseError_En(document.GetParseError()),
                                   " at character ", document.GetErrorOffset()));

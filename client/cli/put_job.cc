@@ -13,7 +13,7 @@ namespace {
 // A task spec and not a Job: Druid's has a `type`, which a Job has not.
 bool IsBareSpec(const std::string& text) {
   rapidjson::Document document;
-  document.Parse(text);
+  document.Parse<rapidjson::kParseIterativeFlag>(text);
   return !document.HasParseError() && document.IsObject() && document.HasMember("type");
 }
 

@@ -14,6 +14,7 @@
 #include "lib/backfill/spec_secrets.h"
 #include "lib/backfill/spec_tuning.h"
 #include "lib/backfill/units.h"
+#include "lib/druid/json.h"
 #include "lib/time/status_reason.h"
 #include "rapidjson/pointer.h"
 
@@ -244,8 +245,8 @@ SpecCheck CheckSpec(const std::string& json, const CheckOptions& options) {
 
 std::optional<Granularity> ParseGranularity(const std::string& json) {
   rapidjson::Document document;
-  document.Parse(json);
-  if (document.HasParseError()) return std::nullopt;
+  std::string why_not;
+  if (!druid::ParseJson(json, &document, &why_not)) return std::nullopt;
   Findings findings;
   return ReadGranularity(Node(&document, "", &findings));
 }

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "lib/backfill/json_document.h"
+#include "lib/druid/json.h"
 
 namespace interlock::backfill {
 namespace {
@@ -210,8 +211,9 @@ std::string ArgumentBefore(const std::string& before) {
 // Secrets in a JSON text, as faults of the place where the text stands.
 void FindInJson(const std::string& json, const char* place, Findings* findings) {
   rapidjson::Document document;
-  document.Parse<rapidjson::kParseIterativeFlag>(json);
-  if (document.HasParseError() || !document.IsObject()) return;
+  std::string why_not;
+  // Bounded in depth, as the walk through it is a recursion.
+  if (!druid::ParseJson(json, &document, &why_not) || !document.IsObject()) return;
   Findings found;
   Walk(document, found).Into(document, "", false);
   for (const SpecFault& fault : found.faults()) {

@@ -10,6 +10,7 @@
 #include "lib/backfill/spec_granularity.h"
 #include "lib/backfill/spec_secrets.h"
 #include "lib/backfill/spec_tuning.h"
+#include "lib/druid/json.h"
 
 namespace interlock::backfill {
 namespace {
@@ -124,9 +125,10 @@ bool SqlCheck::CheckExplanation(const druid::SqlExplanation& told, const Interva
 
 std::optional<Granularities> SqlCheck::Cut(const druid::SqlExplanation& told) {
   rapidjson::Document document;
-  document.Parse(absl::StrCat(R"({"type":"uniform","segmentGranularity":)", told.granularity_json,
-                              R"(,"intervals":[]})"));
-  if (document.HasParseError()) {
+  std::string why_not;
+  if (!druid::ParseJson(absl::StrCat(R"({"type":"uniform","segmentGranularity":)",
+                                     told.granularity_json, R"(,"intervals":[]})"),
+                        &document, &why_not)) {
     Fault(kQuery,
           absl::StrCat("has a PARTITIONED BY that is not understood: ", told.granularity_json),
           "e.g. PARTITIONED BY DAY");

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "lib/druid/json.h"
 #include "lib/time/interval_set.h"
 #include "rapidjson/document.h"
 
@@ -45,8 +46,9 @@ std::vector<Interval> TextsOf(const rapidjson::Value& root) {
 
 std::vector<Interval> IntervalsIn(const std::string& json) {
   rapidjson::Document document;
-  document.Parse<rapidjson::kParseIterativeFlag>(json.data(), json.size());
-  return document.HasParseError() ? std::vector<Interval>() : Condense(TextsOf(document));
+  std::string why_not;
+  if (!druid::ParseJson(json, &document, &why_not)) return {};
+  return Condense(TextsOf(document));
 }
 
 Found ListRunningTasks(const std::string& datasource, druid::Cluster& cluster) {

@@ -175,6 +175,13 @@ TEST(Secrets, AreFoundInQueries) {
               IsEmpty());
 }
 
+// What takes a stack frame for each level ends the process.
+TEST(Secrets, AreLookedForInQueriesHoweverDeepTheirJson) {
+  const size_t levels = 1'000'000;
+  const std::string deep = R"({"a":)" + std::string(levels, '[') + std::string(levels, ']') + "}";
+  EXPECT_THAT(FaultsOfQuery("SELECT '" + deep + "'", deep), IsEmpty());
+}
+
 TEST(Secrets, AreStoredNeitherWithABackfillNorWithAJob) {
   BackfillSite site;
   const std::string spec = GoodSpecWith(Kinds()[0].edits);
