@@ -1,5 +1,11 @@
 #include "server/admin_server.h"
 
+#include <dirent.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdlib>
 #include <utility>
 #include <vector>
 
@@ -20,6 +26,31 @@ void Reply(mg_connection* connection, int status, const char* reason, const char
 }
 
 constexpr char kText[] = "text/plain; charset=utf-8";
+
+int LocalPortOf(int fd) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof(address);
+  if (getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) return 0;
+  if (address.ss_family == AF_INET) {
+    return ntohs(reinterpret_cast<const sockaddr_in&>(address).sin_port);
+  }
+  return address.ss_family == AF_INET6
+             ? ntohs(reinterpret_cast<const sockaddr_in6&>(address).sin6_port)
+             : 0;
+}
+
+// CivetWeb's threads look up from a poll of two seconds, of the port and of connections that
+// are kept alive; a socket that is shut wakes them. It does not give its sockets away, so
+// those of this process at that port are looked for.
+void ShutSocketsAt(int port) {
+  DIR* folder = opendir("/proc/self/fd");
+  if (folder == nullptr) return;
+  while (const dirent* entry = readdir(folder)) {
+    const int fd = std::atoi(entry->d_name);
+    if (fd > STDERR_FILENO && LocalPortOf(fd) == port) (void)shutdown(fd, SHUT_RDWR);
+  }
+  closedir(folder);
+}
 
 class Endpoint : public CivetHandler {
  public:
@@ -43,6 +74,9 @@ class AdminServer::Impl {
         metrics_([this](mg_connection* c) { Metrics(c); }),
         health_([](mg_connection* c) { Reply(c, 200, "OK", kText, "alive\n"); }),
         ready_([this](mg_connection* c) { Ready(c); }) {}
+  ~Impl() {
+    if (server_ != nullptr && port() > 0) ShutSocketsAt(port());
+  }
 
   absl::Status Start() {
     // Two threads: a scrape and a probe beside it. No document root: nothing is served

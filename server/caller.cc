@@ -40,7 +40,9 @@ std::string IdentityOf(const grpc::ServerContextBase& context) {
 
 audit::Caller CallerOf(const grpc::ServerContextBase& context, const std::string& request_id,
                        const std::string& reason) {
-  return {IdentityOf(context), request_id, reason, context.peer()};
+  // A reason of blanks is none.
+  const bool said = reason.find_first_not_of(" \t\r\n\v\f") != std::string::npos;
+  return {IdentityOf(context), request_id, said ? reason : "", context.peer()};
 }
 
 std::string HolderOf(const std::string& identity, const std::string& name) {

@@ -85,6 +85,7 @@ void FillDrops(config::v1::Drops& drops) {
     Set(drops.mutable_restore_proof_deadline(), 30 * kMinute);
   }
   if (!drops.has_kill_spacing()) Set(drops.mutable_kill_spacing(), 1);
+  if (!drops.has_kill_run_deadline()) Set(drops.mutable_kill_run_deadline(), 2 * kHour);
 }
 
 void FillStreams(config::v1::Streams& streams) {

@@ -25,6 +25,7 @@ drop::Options DropOptions(const config::v1::ServerConfig& config) {
   options.max_segments_per_kill = drops.max_segments_per_kill();
   options.settle_time = FromProto(drops.settle_time());
   options.kill_deadline = FromProto(drops.kill_deadline());
+  options.kill_run_deadline = FromProto(drops.kill_run_deadline());
   options.max_clock_skew = FromProto(drops.max_clock_skew());
   options.recheck_every = FromProto(drops.recheck_every());
   options.restore_proof_deadline = FromProto(drops.restore_proof_deadline());

@@ -20,8 +20,7 @@ drop::Options OptionsOf(const config::v1::ServerConfig& config) {
 }  // namespace
 
 Dropping::Dropping(const World& world, const config::v1::ServerConfig& config, Callbacks callbacks)
-    : metrics_(world.metrics),
-      callbacks_(std::move(callbacks)),
+    : callbacks_(std::move(callbacks)),
       drops_(world.store, world.cluster, world.clock, OptionsOf(config),
              [&loop = world.loop] { loop.Wake(); }),
       worker_(world.store, world.cluster, world.clock, OptionsOf(config),
@@ -40,7 +39,6 @@ drop::WorkerOptions Dropping::WorkerOptions(const World& world,
   options.nonce = backfill::RandomNonce;
   options.probe = DropProbe(config.drops(), world.clock);
   options.on_kill_failure = [this](const drop::Drop& drop, const std::string& reason) {
-    metrics_.kill_failures.Add({{"datasource", drop.datasource}, {"reason", reason}}).Increment();
     Log(LogLevel::kWarning, "a kill task failed", {{"drop_id", drop.id}, {"reason", reason}});
     callbacks_.on_kill_failure(drop, reason);
   };

@@ -14,7 +14,6 @@
 #include "lib/store/store.h"
 #include "lib/time/clock.h"
 #include "lib/work/loop.h"
-#include "server/metrics.h"
 
 namespace interlock::server {
 
@@ -24,10 +23,9 @@ class Dropping {
     store::Store& store;
     druid::Cluster& cluster;
     const Clock& clock;
-    Metrics& metrics;
     work::Loop& loop;
   };
-  // Told beside the log and the metrics.
+  // Told beside the log; metrics are read from the store (gauges.h).
   struct Callbacks {
     std::function<void(const drop::Drop& drop, const std::string& reason)> on_kill_failure;
     std::function<void(const drop::Drop& drop, const std::string& reason)> on_foreign_change;
@@ -45,7 +43,6 @@ class Dropping {
  private:
   drop::WorkerOptions WorkerOptions(const World& world, const config::v1::ServerConfig& config);
 
-  Metrics& metrics_;
   const Callbacks callbacks_;
   drop::Drops drops_;
   drop::Worker worker_;

@@ -23,6 +23,10 @@ Gauges::Gauges(store::Store& store, druid::Cluster& cluster, Executor& executor,
                            .Name("interlock_orphan_segments")
                            .Help("Segments whose rows a kill removed and whose files are there")
                            .Register(*metrics.registry())),
+      kill_task_age_seconds_(prometheus::BuildGauge()
+                                 .Name("interlock_kill_task_age_seconds")
+                                 .Help("Age of the oldest kill task that has not ended")
+                                 .Register(*metrics.registry())),
       handover_pause_seconds_(prometheus::BuildGauge()
                                   .Name("interlock_handover_pause_seconds")
                                   .Help("How long a handover has the stream suspended by now")
@@ -140,7 +144,26 @@ absl::Status Gauges::ReadStore(store::Transaction& tx) {
   for (const auto& c : *orphans) {
     refill.Set(orphan_segments_, {{"datasource", c.datasource}}, c.count);
   }
+  if (auto status = ReadKills(tx, refill); !status.ok()) return status;
   return ReadSweeps(tx, refill);
+}
+
+absl::Status Gauges::ReadKills(store::Transaction& tx, Refill& refill) {
+  auto failures = drop::CountKillFailures(tx);
+  if (!failures.ok()) return failures.status();
+  for (const auto& c : *failures) {
+    auto& counter =
+        metrics_.kill_failures.Add({{"datasource", c.datasource}, {"reason", c.reason}});
+    const double more = static_cast<double>(c.count) - counter.Value();
+    if (more > 0) counter.Increment(more);
+  }
+  auto open = drop::OldestOpenKills(tx);
+  if (!open.ok()) return open.status();
+  for (const auto& kill : *open) {
+    refill.Set(kill_task_age_seconds_, {{"datasource", kill.datasource}},
+               absl::ToInt64Seconds(std::max(tx.now() - kill.stored, absl::ZeroDuration())));
+  }
+  return absl::OkStatus();
 }
 
 namespace {

@@ -35,6 +35,9 @@ class Gauges {
   absl::Status ReadSweeps(store::Transaction& tx, Refill& refill);
   absl::Status ReadStreams(store::Transaction& tx, Refill& refill);
   absl::Status ReadHandovers(store::Transaction& tx, Refill& refill);
+  // Failures are counted from the store, so that a restart forgets none and every server
+  // that shares the store shows the same.
+  absl::Status ReadKills(store::Transaction& tx, Refill& refill);
   void AskDruid();
 
   store::Store& store_;
@@ -43,6 +46,7 @@ class Gauges {
   Metrics& metrics_;
   // Of rows that a kill removed: segments whose files are there all the same.
   prometheus::Family<prometheus::Gauge>& orphan_segments_;
+  prometheus::Family<prometheus::Gauge>& kill_task_age_seconds_;
   prometheus::Family<prometheus::Gauge>& handover_pause_seconds_;
   std::set<prometheus::Gauge*> set_before_;
   std::atomic<bool> asking_{false};

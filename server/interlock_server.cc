@@ -256,8 +256,7 @@ class InterlockServer::Parts {
       if (sweeping_) sweeping_->NoteForeignChange(drop, reason);
     };
     dropping_ = std::make_unique<Dropping>(
-        Dropping::World{*store_, druid_.cluster(), clock_, metrics_, *loop_}, config_,
-        std::move(on));
+        Dropping::World{*store_, druid_.cluster(), clock_, *loop_}, config_, std::move(on));
     jumps_.TellTo(
         [this](absl::Duration by) { executor_.Run([this, by] { dropping_->NoteClockJump(by); }); });
   }
@@ -307,7 +306,7 @@ class InterlockServer::Parts {
     seals_service_ = std::make_unique<SealsService>(SealsService::World{
         *store_, druid_.cluster(), *seals_, *corrections_, executor_,
         [this](const std::string& id, Instant due) { return seal_upkeep_->LookAt(id, due); },
-        [this] { return seal_upkeep_->ApplyPolicies(); }});
+        [this] { return seal_upkeep_->ApplyPolicies(); }, dropping_->drops()});
     services.push_back(seals_service_.get());
     services.push_back(server_service_.get());
     services.push_back(streaming_->service());

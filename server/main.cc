@@ -100,6 +100,8 @@ int Serve(const CommandLine& line, const config::v1::ServerConfig& config) {
   while (sigwait(&signals, &signal) == 0 && signal == SIGHUP) Reload(line, **server);
   Log(LogLevel::kInfo, "draining", {{"signal", std::to_string(signal)}});
   (*server)->Drain();
+  // What holds the store goes before it is said that all is done: another server may open it.
+  server->reset();
   Log(LogLevel::kInfo, "drained");
   return 0;
 }

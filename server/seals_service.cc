@@ -77,6 +77,31 @@ absl::Status SealsService::Seal(const grpc::CallbackServerContext& context,
               "compaction will rewrite what is sealed: ids change, content does not",
               response.add_notices());
   }
+  return TellDrops(sealed->seal, response);
+}
+
+// What is sealed is what is visible: a drop's segments are kept out of it, for as long as the
+// seal stands.
+absl::Status SealsService::TellDrops(const seal::Seal& seal,
+                                     v1::SealIntervalResponse& response) const {
+  drop::Filter filter;
+  filter.datasource = seal.datasource;
+  filter.overlapping = seal.interval;
+  auto page = world_.drops.List(filter, drop::kMaxPageSize, "");
+  if (!page.ok()) return page.status();
+  for (const drop::Drop& drop : page->drops) {
+    if (drop.revivable == 0) continue;
+    v1::Notice* notice = response.add_notices();
+    AddNotice("DROPPED_HERE",
+              absl::StrCat("drop ", drop.id, " (", drop::Name(drop.state), ") has ", drop.revivable,
+                           " segments here that it marked unused: they are not in what is sealed, "
+                           "and the seal stops both their kill and their restore"),
+              notice);
+    notice->set_remedy(
+        absl::StrCat("if they belong to what was given out: interlockctl seals "
+                     "unseal, then drops restore ",
+                     drop.id, ", then seal again"));
+  }
   return absl::OkStatus();
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "interlock/v1/seals.grpc.pb.h"
+#include "lib/drop/drops.h"
 #include "lib/druid/cluster.h"
 #include "lib/seal/corrections.h"
 #include "lib/seal/policies.h"
@@ -25,6 +26,7 @@ class SealsService final : public v1::Seals::CallbackService {
     // A seal is to be looked at from then on; policies may seal something now.
     std::function<absl::Status(const std::string& seal_id, Instant due)> look;
     std::function<absl::Status()> apply_policies;
+    const drop::Drops& drops;
   };
   // All must outlive it.
   explicit SealsService(World world) : world_(std::move(world)) {}
@@ -57,6 +59,8 @@ class SealsService final : public v1::Seals::CallbackService {
  private:
   absl::Status Seal(const grpc::CallbackServerContext& context,
                     const v1::SealIntervalRequest& request, v1::SealIntervalResponse& response);
+  // A notice for each drop that has marked something there.
+  absl::Status TellDrops(const seal::Seal& seal, v1::SealIntervalResponse& response) const;
   absl::Status List(const v1::ListSealsRequest& request, v1::ListSealsResponse& response);
   absl::Status Corrections(const v1::ListCorrectionsRequest& request,
                            v1::ListCorrectionsResponse& response);

@@ -189,7 +189,8 @@ Verb DropData() {
       .run = RunDrop,
       .details =
           "Until the kill, and unless newer data is written over it, 'drops restore ID' brings\n"
-          "it back. With --wait: 0 KILLED, 1 any other end, 6 a person has to approve."};
+          "it back. With --wait: 0 KILLED and no file seen left, 1 any other end, 6 a person\n"
+          "has to approve."};
 }
 
 }  // namespace

@@ -30,7 +30,9 @@ absl::StatusOr<v1::GetDropResponse> AwaitDrop(Session& session, const std::strin
     v1::GetDropResponse reply;
     const absl::Status status = session.Call("Drops.GetDrop", request, reply);
     if (!status.ok()) {
-      if (const absl::Status ended = patience.Again(status); !ended.ok()) return ended;
+      if (const absl::Status ended = patience.Again(status); !ended.ok()) {
+        return Naming(ended, absl::StrCat("interlockctl drops get ", drop_id));
+      }
       continue;
     }
     const v1::Drop& drop = reply.drop();
@@ -40,20 +42,34 @@ absl::StatusOr<v1::GetDropResponse> AwaitDrop(Session& session, const std::strin
                                 drop.message().empty() ? "" : "  ", drop.message()));
     }
     if (settled(last)) return reply;
-    if (const absl::Status ended = patience.Pause(); !ended.ok()) return ended;
+    if (const absl::Status ended = patience.Pause(); !ended.ok()) {
+      return Naming(ended, absl::StrCat("interlockctl drops get ", drop_id));
+    }
   }
+}
+
+// KILLED with files left behind is not all that was asked for.
+ExitCode OutcomeOf(const v1::Drop& drop) {
+  const ExitCode code = ExitCodeOf(drop.state());
+  return code == kDone && drop.orphan_count() > 0 ? kNo : code;
+}
+
+// How a person lets it go on, for one that waits for that.
+std::string ApproveHint(const v1::Drop& drop) {
+  if (drop.state() != v1::Drop::AWAITING_APPROVAL) return "";
+  const bool clocks = drop.reason() == "CLOCKS_DISAGREE";
+  return absl::StrCat("; 'interlockctl drops approve ", drop.drop_id(),
+                      clocks ? " --accept-clock' (for admins)" : "'", " lets it go on");
 }
 
 int PrintOutcome(Session& session, const v1::GetDropResponse& reply, ExitCode code) {
   session.Print(reply, {DropRows("drop"), BlockerRows("drop.blockers")});
   const v1::Drop& drop = reply.drop();
   if (code != kDone) {
-    session.Complain(absl::StrCat(
-        drop.reason().empty() ? "DROP_NOT_DONE" : drop.reason(), ": drop ", drop.drop_id(), " is ",
-        v1::Drop::State_Name(drop.state()), drop.message().empty() ? "" : ": ", drop.message(),
-        drop.state() == v1::Drop::AWAITING_APPROVAL
-            ? absl::StrCat("; 'interlockctl drops approve ", drop.drop_id(), "' lets it go on")
-            : ""));
+    session.Complain(
+        absl::StrCat(drop.reason().empty() ? "DROP_NOT_DONE" : drop.reason(), ": drop ",
+                     drop.drop_id(), " is ", v1::Drop::State_Name(drop.state()),
+                     drop.message().empty() ? "" : ": ", drop.message(), ApproveHint(drop)));
   }
   return code;
 }
@@ -111,7 +127,31 @@ absl::StatusOr<int> RunDrop(Session& session) {
   }
   const auto ended = AwaitDrop(session, reply.drop().drop_id(), KillIsSettled);
   if (!ended.ok()) return ended.status();
-  return PrintOutcome(session, *ended, ExitCodeOf(ended->drop().state()));
+  return PrintOutcome(session, *ended, OutcomeOf(ended->drop()));
+}
+
+absl::StatusOr<int> RunPutRetention(Session& session) {
+  v1::PutRetentionPolicyRequest request;
+  if (absl::Status status = session.Fill(request); !status.ok()) return status;
+  v1::PutRetentionPolicyResponse reply;
+  if (absl::Status status = session.Call(session.verb.method, request, reply); !status.ok()) {
+    return status;
+  }
+  std::vector<Section> view = session.verb.view;
+  if (request.validate_only()) {
+    view.push_back({"plans",
+                    {{"WOULD DROP FROM", "datasource"},
+                     {"INTERVALS", "intervals"},
+                     {"SEGMENTS", "manifest.segment_count"},
+                     {"ROWS", "manifest.row_count"},
+                     {"BYTES", "manifest.size_bytes"},
+                     {"WINDOW WOULD END", "window_end_time"}}});
+    view.push_back(BlockerRows("plans.blockers"));
+    view.push_back({"plans.notices", {{"NOTE", "reason"}, {"MESSAGE", "message"}}});
+    if (reply.plans().empty()) session.Tell("nothing is old enough now: it would drop nothing");
+  }
+  session.Print(reply, view);
+  return kDone;
 }
 
 absl::StatusOr<int> RunRestore(Session& session) {

@@ -16,6 +16,7 @@ std::vector<Verb> Retention() {
        .flags = {DryRunFlag(), ReasonFlag(), RequestIdFlag()},
        .method = "Drops.PutRetentionPolicy",
        .view = {{"policy"}},
+       .run = RunPutRetention,
        .details = "FILE is a RetentionPolicy as JSON: name, datasource_pattern, age, window, …"},
       {.words = "retention list",
        .summary = "policies, by name",
@@ -96,11 +97,18 @@ std::vector<Verb> DropVerbs() {
                    .run = RunRestore,
                    .details = "Waits until all of it is back: 0 RESTORED, 1 any other end."});
   verbs.push_back({.words = "drops cancel",
-                   .summary = "give a drop up before anything was marked",
+                   .summary = "give a drop up before anything is marked, or stop its kill",
                    .positionals = {kId},
                    .flags = {ReasonFlag(), RequestIdFlag()},
                    .method = "Drops.CancelDrop",
-                   .view = kDrop});
+                   .view = kDrop,
+                   .details = "Between the mark and the kill it is 'drops restore' that undoes it."
+                              " While KILLING the\n"
+                              "kill task is shut down, and what it left is read: the drop ends"
+                              " FAILED\n"
+                              "(CANCELLED_HALF_WAY), or CANCELLED where nothing was killed, and"
+                              " 'drops restore ID'\n"
+                              "brings back the rest."});
   verbs.push_back({.words = "drops extend",
                    .summary = "move the end of the window back",
                    .positionals = {kId, {"DURATION", "extend_by"}},

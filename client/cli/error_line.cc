@@ -15,8 +15,22 @@
 namespace interlock::cli {
 namespace {
 
+const char* AfterNoAnswer(Repeat repeat) {
+  switch (repeat) {
+    case Repeat::kAsItIs:
+      return "ask again, or with a longer --timeout";
+    case Repeat::kSafely:
+      return "it is not known whether it was done: repeat it with the same --request-id to learn, "
+             "or with a longer --timeout";
+    case Repeat::kBlindly:
+      return "it is not known whether it was done: look what is there before you send it again; "
+             "with a --request-id it could have been repeated";
+  }
+  return "";
+}
+
 std::string MessageOf(const absl::Status& status, const std::string& reason,
-                      const std::string& address) {
+                      const std::string& address, Repeat repeat) {
   std::string message(status.message());
   if (reason == "UNREACHABLE") {
     return absl::StrCat(address, " does not answer (", message,
@@ -24,9 +38,7 @@ std::string MessageOf(const absl::Status& status, const std::string& reason,
                         "where it is");
   }
   if (reason == "NO_ANSWER") {
-    return absl::StrCat("no answer from ", address,
-                        " in time, so it is not known whether it was done: repeat it with the "
-                        "same --request-id to learn, or with a longer --timeout");
+    return absl::StrCat("no answer from ", address, " in time: ", AfterNoAnswer(repeat));
   }
   return message;
 }
@@ -47,10 +59,10 @@ void Say(std::string& line, const std::string& part) {
 
 }  // namespace
 
-std::string ErrorLine(const absl::Status& status, const std::string& address) {
+std::string ErrorLine(const absl::Status& status, const std::string& address, Repeat repeat) {
   std::string reason = ReasonOf(status);
   if (reason.empty()) reason = absl::StatusCodeToString(status.code());
-  std::string line = absl::StrCat(reason, ": ", MessageOf(status, reason, address));
+  std::string line = absl::StrCat(reason, ": ", MessageOf(status, reason, address, repeat));
   for (const Fault& fault : FaultsOf(status)) {
     const std::string text =
         fault.would_do.empty() ? fault.found : absl::StrCat(fault.found, "; ", fault.would_do);

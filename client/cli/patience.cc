@@ -53,14 +53,23 @@ absl::Status Patience::Pause() {
   return absl::OkStatus();
 }
 
+absl::Status Naming(const absl::Status& status, const std::string& command) {
+  if (ReasonOf(status) != kWaitOver) return status;
+  return WithReason(absl::Status(status.code(), absl::StrCat(status.message(), "; '", command,
+                                                             "' says where it is")),
+                    kWaitOver);
+}
+
 absl::Status CallOnce(Session& session, const google::protobuf::Message& request,
                       google::protobuf::Message& reply) {
   const bool repeatable = session.arguments.Given("wait") && session.arguments.Given("request-id");
   Patience patience(session, repeatable ? kLongestRestart : absl::ZeroDuration());
   while (true) {
     absl::Status status = session.Call(session.verb.method, request, reply);
-    if (status.ok()) return status;
-    if (absl::Status ended = patience.Again(status); !ended.ok()) return ended;
+    if (status.ok() || !repeatable) return status;
+    // Where the time is over, what ended it is still that nothing answered: nothing is known
+    // to go on.
+    if (!patience.Again(status).ok()) return status;
   }
 }
 

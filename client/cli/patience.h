@@ -41,6 +41,10 @@ class Patience {
   std::optional<std::chrono::nanoseconds> away_since_;
 };
 
+// A waiting that is over (WAIT_OVER) names the command that shows what goes on; any other
+// status stays as it is.
+absl::Status Naming(const absl::Status& status, const std::string& command);
+
 // The session's own method. With --wait and a --request-id, which makes it safe, it is
 // repeated for a few seconds where the server is away: a restart between the call and the
 // waiting is no more of an error than one in the middle of it.

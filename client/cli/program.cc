@@ -70,6 +70,17 @@ absl::StatusOr<int> Do(const Arguments& arguments, Surroundings& around) {
   return verb.run == nullptr ? RunPlainVerb(session) : verb.run(session);
 }
 
+// Whether a call that was not answered can be sent again.
+Repeat RepeatOf(const Arguments& arguments) {
+  const Verb* verb = arguments.verb();
+  const bool reads = verb == nullptr || arguments.Given("dry-run") ||
+                     std::none_of(verb->flags.begin(), verb->flags.end(), [](const Flag& flag) {
+                       return flag.name == std::string("request-id");
+                     });
+  if (reads) return Repeat::kAsItIs;
+  return arguments.Given("request-id") ? Repeat::kSafely : Repeat::kBlindly;
+}
+
 // `reserve … -- COMMAND` has statuses of its own, for usage too.
 bool HasCommand(const std::vector<std::string>& words) {
   return std::find(words.begin(), words.end(), "--") != words.end() &&
@@ -88,7 +99,8 @@ int Run(const std::vector<std::string>& words, Surroundings around) {
   const auto arguments = Arguments::Parse(words, AllVerbs(), around.environment);
   std::string address = client::ConnectionOptions().address;
   const auto fail = [&](const absl::Status& status) -> int {
-    around.err << "interlockctl: " << ErrorLine(status, address) << '\n' << std::flush;
+    const Repeat repeat = arguments.ok() ? RepeatOf(*arguments) : Repeat::kAsItIs;
+    around.err << "interlockctl: " << ErrorLine(status, address, repeat) << '\n' << std::flush;
     return HasCommand(words) ? static_cast<int>(CommandExitCodeOf(status))
                              : static_cast<int>(ExitCodeOf(status));
   };

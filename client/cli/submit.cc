@@ -152,7 +152,9 @@ absl::StatusOr<int> RunSubmit(Session& session) {
         display.Show(change, ProgressDisplay::Lines::kOnStderr);
       });
   display.End();
-  if (!ended.ok()) return ended.status();
+  if (!ended.ok()) {
+    return Naming(ended.status(), absl::StrCat("interlockctl backfills get ", id));
+  }
   return PrintOutcome(session, *ended);
 }
 

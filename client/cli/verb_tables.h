@@ -22,6 +22,7 @@ absl::StatusOr<int> RunSubmit(Session& session);
 absl::StatusOr<int> RunVerify(Session& session);
 absl::StatusOr<int> RunDrop(Session& session);
 absl::StatusOr<int> RunRestore(Session& session);
+absl::StatusOr<int> RunPutRetention(Session& session);
 absl::StatusOr<int> RunWatchBackfill(Session& session);
 absl::StatusOr<int> RunWatchReservations(Session& session);
 absl::StatusOr<int> RunPutJob(Session& session);

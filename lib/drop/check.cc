@@ -1,5 +1,6 @@
 #include "lib/drop/check.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
@@ -22,11 +23,22 @@ void UsedAgain(const CheckInput& input, Objections& found) {
   }
 }
 
-void Newer(const CheckInput& input, Objections& found) {
+void NotThereBefore(const CheckInput& input, Objections& found) {
+  const std::vector<druid::Segment> newer = Newer(input.rows, input.sighting);
   for (const druid::Segment& segment : input.sighting.strangers) {
-    found.push_back({kNewerDataOver, segment.id,
-                     absl::StrCat("used data that was not there at the mark lies over ",
-                                  segment.interval.ToString())});
+    const bool older = std::none_of(newer.begin(), newer.end(), [&](const druid::Segment& other) {
+      return other.id == segment.id;
+    });
+    if (older) {
+      found.push_back(
+          {kOlderDataUnder, segment.id,
+           absl::StrCat("older data was brought back over ", segment.interval.ToString(),
+                        "; drop that too, or restore this drop, which hides it")});
+    } else {
+      found.push_back({kNewerDataOver, segment.id,
+                       absl::StrCat("used data that was not there at the mark lies over ",
+                                    segment.interval.ToString())});
+    }
   }
 }
 
@@ -104,7 +116,7 @@ Objections SharedFiles(const Manifest& rows, const std::vector<druid::Segment>& 
 Objections SpeaksAgainst(const CheckInput& input) {
   Objections found;
   UsedAgain(input, found);
-  Newer(input, found);
+  NotThereBefore(input, found);
   for (Objection& shared : SharedFiles(input.rows, input.look.used)) {
     found.push_back(std::move(shared));
   }

@@ -25,6 +25,7 @@ struct Objection {
 
 inline constexpr char kMarkedUsedAgain[] = "MARKED_USED_AGAIN";
 inline constexpr char kNewerDataOver[] = "NEWER_DATA";
+inline constexpr char kOlderDataUnder[] = "OLDER_DATA";
 inline constexpr char kSharedFile[] = "SHARED_FILES";
 inline constexpr char kNotOnManifest[] = "NOT_ON_MANIFEST";
 inline constexpr char kYoungerThanFloor[] = "YOUNGER_THAN_FLOOR";

@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "lib/store/store.h"
+#include "lib/time/instant.h"
 
 namespace interlock::drop {
 
@@ -26,5 +27,20 @@ struct OrphanCount {
   int64_t count = 0;
 };
 absl::StatusOr<std::vector<OrphanCount>> CountOrphanSegments(store::Transaction& tx);
+
+// Kill tasks that failed, over all time; those that people cancelled apart.
+struct KillFailureCount {
+  std::string datasource;
+  std::string reason;
+  int64_t count = 0;
+};
+absl::StatusOr<std::vector<KillFailureCount>> CountKillFailures(store::Transaction& tx);
+
+// The oldest kill task of each datasource that has not ended yet.
+struct OpenKill {
+  std::string datasource;
+  Instant stored;
+};
+absl::StatusOr<std::vector<OpenKill>> OldestOpenKills(store::Transaction& tx);
 
 }  // namespace interlock::drop

@@ -16,6 +16,9 @@ namespace interlock::drop {
 namespace {
 
 constexpr size_t kMostNamed = 20;  // ids in one note
+constexpr absl::Duration kLongestBackoff = absl::Minutes(1);
+// A task that was asked to stop and lives on is asked again.
+constexpr absl::Duration kShutdownAgain = absl::Seconds(30);
 
 std::vector<Objection> ObjectionsOf(const absl::Status& status) {
   std::vector<Objection> objections;
@@ -54,7 +57,7 @@ absl::Status Decider::Run(Decision* decision) {
   if (now->change != before_.change) return DropChanged(before_.id);
   absl::Status status = ReadPast();
   if (status.ok()) status = NoteChanges();
-  if (status.ok()) status = EndKill();
+  if (status.ok()) status = FollowKill();
   if (!status.ok()) return status;
   absl::StatusOr<Move> move = Choose();
   if (!move.ok()) return move.status();
@@ -123,10 +126,16 @@ void Decider::BeginWindow() {
   drop_.window_end = tx_.now() + drop_.window;
 }
 
-// Writes down how the kill task in work ended.
-absl::Status Decider::EndKill() {
+// Writes down that the kill task in work runs, and how it ended.
+absl::Status Decider::FollowKill() {
   if (!view_.kill || kills_.empty()) return absl::OkStatus();
   Kill& kill = kills_.back();
+  if (view_.kill->runs && !kill.running) {
+    kill.running = tx_.now();
+    touched_ = true;
+    absl::Status status = UpdateKill(tx_, drop_.id, kill);
+    if (!status.ok()) return status;
+  }
   if (view_.kill->piece == Piece::kUnposted && kill.post == Kill::Post::kPosted) {
     kill.post = Kill::Post::kIntent;
     return UpdateKill(tx_, drop_.id, kill);
@@ -137,7 +146,7 @@ absl::Status Decider::EndKill() {
   kill.error = view_.kill->error;
   kill.reported = view_.kill->reported;
   kill.ended = tx_.now();
-  if (kill.outcome == "FAILED") kill.failure = KillFailure(kill.error);
+  kill.failure = view_.kill->failure;
   drop_.intent_until.reset();
   drop_.called = tx_.now();
   touched_ = true;
@@ -167,18 +176,32 @@ Window Decider::WindowNow(std::string* why) const {
 }
 
 // Kills of the next piece that ended without its rows being gone, those apart that we
-// shut down ourselves because they waited.
+// shut down ourselves because they waited: that says nothing of the next one.
 int64_t Decider::FailedKills() const {
   const std::vector<KillPiece> pieces = KillPieces(rows_);
   if (pieces.empty()) return 0;
   int64_t failed = 0;
   for (const Kill& kill : kills_) {
     const bool ours = kill.interval.Contains(pieces.front().interval);
-    if (!ours || kill.post != Kill::Post::kEnded || kill.shutdown_asked) continue;
+    if (!ours || kill.post != Kill::Post::kEnded) continue;
+    if (kill.shutdown_asked && kill.failure != kKillRanTooLong) continue;
     ++failed;
     if (!kill.failure.empty() && !WorthAnotherKill(kill.failure)) return kMaxKillFailures;
   }
   return failed;
+}
+
+// When the next kill task may go out: tasks of all drops keep a distance, and one that
+// failed is tried again later each time.
+std::optional<Instant> Decider::NextKill() const {
+  std::optional<Instant> next;
+  if (last_kill_) next = *last_kill_ + around_.options.kill_spacing;
+  if (!kills_.empty() && kills_.back().ended && !kills_.back().failure.empty()) {
+    const absl::Duration wait = absl::Seconds(1 << std::min<int64_t>(FailedKills(), 6));
+    const Instant again = *kills_.back().ended + std::min(wait, kLongestBackoff);
+    next = std::max(next.value_or(again), again);
+  }
+  return next;
 }
 
 // An admin who takes the reservation wants the work under it to end, and the time not to be
@@ -208,7 +231,9 @@ Observation Decider::Seen() {
   seen.forced = !forced_.empty();
   seen.asks_first = !drop_.cap.empty();
   seen.never_marked = !drop_.marked;
-  seen.too_soon = last_kill_ && tx_.now() < *last_kill_ + around_.options.kill_spacing;
+  const std::optional<Instant> next_kill = NextKill();
+  seen.too_soon = next_kill && tx_.now() < *next_kill;
+  seen.kill_failed = !kills_.empty() && !kills_.back().failure.empty();
   seen.needs_approval = drop_.needs_approval;
   seen.approved = drop_.approved.has_value();
   seen.open_intent = drop_.intent_until && tx_.now() < *drop_.intent_until;
@@ -225,7 +250,8 @@ Observation Decider::Seen() {
   seen.strangers = view_.strangers;
   seen.speaks_against = !view_.objections.empty();
   if (view_.kill) seen.piece = view_.kill->piece;
-  seen.shutdown_asked = !kills_.empty() && kills_.back().shutdown_asked;
+  seen.shutdown_asked = !kills_.empty() && kills_.back().shutdown_asked && drop_.called &&
+                        tx_.now() < *drop_.called + kShutdownAgain;
   if (view_.rows) seen.proof = view_.rows->proof;
   seen.exhausted = drop_.state == State::kChecking ? FailedKills() >= kMaxKillFailures
                                                    : drop_.refusals >= kMaxRefusals;
@@ -264,6 +290,7 @@ absl::Status Decider::Persist() {
     if (!status.ok()) return status;
   }
   drop_.orphans = CountOrphans(rows_);
+  drop_.revivable = CountRevivable(rows_);
   const bool same = changed_.empty() && !touched_ && SameStanding(drop_, before_);
   if (same) return absl::OkStatus();
   status = UpdateDrop(tx_, drop_);

@@ -29,20 +29,28 @@ class Decider {
   absl::Status NoteChanges();
   absl::Status NoteOthers(const char* reason, const char* what,
                           const std::vector<std::string>& ids);
-  absl::Status EndKill();
+  absl::Status FollowKill();
   Window WindowNow(std::string* why) const;
   bool JumpStands(std::string* why) const;
   absl::Status ReadPast();
   absl::Status HeedForce();
   int64_t FailedKills() const;
+  std::optional<Instant> NextKill() const;
   Observation Seen();
   absl::StatusOr<Move> Choose();
   void BeginWindow();
   absl::Status Persist();
 
+  // What is told of it (tell.cc).
+  std::string MessageOf(const Move& move) const;
+  std::string HoldText(const Move& move) const;
+  std::string FailureText(const Move& move) const;
+  std::string StateText(const Move& move) const;
+  std::string KillText(const Move& move) const;
+  std::string Left() const;
+
   // What follows (prepare.cc).
   absl::Status Enter(const Move& move);
-  std::string MessageOf(const Move& move) const;
   absl::Status Leave();
   absl::Status Prepare(const Move& move, Decision* decision);
   absl::Status PrepareMark(Decision* decision);

@@ -213,6 +213,14 @@ absl::Status NotAwaitingApproval(absl::string_view id, State state) {
                       id, state);
 }
 
+absl::Status WaitsForClocks(absl::string_view id, absl::string_view how) {
+  return WithReason(absl::FailedPreconditionError(
+                        StrCat("drop ", id, " waits for no approval, but for clocks: ", how,
+                               "; an admin who knows why accepts them with accept_clock (drops "
+                               "approve --accept-clock)")),
+                    kClocksDisagree, {{"drop_id", std::string(id)}});
+}
+
 absl::Status ManifestChanged(absl::string_view id, absl::string_view asked,
                              absl::string_view found) {
   return WithReason(absl::FailedPreconditionError(
@@ -260,7 +268,8 @@ absl::Status NewerDataOver(absl::string_view id, const std::vector<druid::Segmen
   absl::Status status = absl::FailedPreconditionError(
       StrCat("newer data lies over drop ", id, ": ", newer.front().id,
              newer.size() > 1 ? StrCat(" (and ", newer.size() - 1, " more)") : "",
-             "; what is restored would be hidden, or add to it"));
+             "; what is restored would be hidden, or add to it. To have this drop's data all the "
+             "same: extend its window, drop what lies over it, restore"));
   status = WithReason(std::move(status), kNewerDataOver, {{"segment", newer.front().id}});
   for (const druid::Segment& segment : newer) {
     AddBlocker(status, kNewerDataOver, segment.id, segment.interval.ToString());

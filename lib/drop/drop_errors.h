@@ -80,6 +80,9 @@ absl::Status UnknownDrop(absl::string_view id);
 absl::Status InvalidPageToken(absl::string_view found);
 // FAILED_PRECONDITION, NOT_AWAITING_APPROVAL
 absl::Status NotAwaitingApproval(absl::string_view id, State state);
+// FAILED_PRECONDITION, CLOCKS_DISAGREE: an admin's consent is what it waits for, and that has
+// to be said. `how` the clocks disagree.
+absl::Status WaitsForClocks(absl::string_view id, absl::string_view how);
 // FAILED_PRECONDITION, MANIFEST_CHANGED
 absl::Status ManifestChanged(absl::string_view id, absl::string_view asked,
                              absl::string_view found);

@@ -11,6 +11,7 @@
 #include "lib/drop/drop_errors.h"
 #include "lib/drop/lease_hold.h"
 #include "lib/drop/planner.h"
+#include "lib/drop/words.h"
 #include "lib/work/steps.h"
 
 namespace interlock::drop {
@@ -93,15 +94,11 @@ absl::Status Store(store::Transaction& tx, const DropRequest& request, const aud
   const Move move = Next(State::kPlanned, seen);
   drop.state = move.state;
   drop.hold = move.reason;
-  drop.message = drop.cap;
+  drop.message = drop.cap.empty() ? "holds its time; nothing is marked yet" : drop.cap;
   status = UpdateDrop(tx, drop);
   if (status.ok()) status = work::Schedule(tx, kWorkKind, drop.id, tx.now());
   if (status.ok()) status = RecordChange(tx, MethodOf(request), caller, drop, State::kPlanned);
   return status;
-}
-
-bool Marks(const ManifestRow& row) {
-  return row.phase == Phase::kSent || row.phase == Phase::kMarked;
 }
 
 // Whether it is in a state, and has something, that a restore can bring back.
@@ -118,9 +115,7 @@ absl::Status CheckRestorable(const Drop& drop, const Manifest& manifest) {
     default:
       break;
   }
-  return std::any_of(manifest.begin(), manifest.end(), Marks)
-             ? absl::OkStatus()
-             : NothingToRestore(drop.id, drop.state);
+  return CountRevivable(manifest) > 0 ? absl::OkStatus() : NothingToRestore(drop.id, drop.state);
 }
 
 absl::Status BeginRestore(store::Transaction& tx, Drop& drop, const Options& options,
@@ -268,7 +263,8 @@ absl::StatusOr<std::vector<Drop>> Drops::Changes(int64_t change, int64_t most) c
 }
 
 absl::StatusOr<Drop> Drops::Mutate(const std::string& id, const char* method,
-                                   const audit::Caller& caller, const Change& change) {
+                                   const std::string& what, const audit::Caller& caller,
+                                   const Change& change) {
   absl::Status status = CheckCaller(caller);
   if (!status.ok()) return status;
   absl::StatusOr<Drop> result = UnknownDrop(id);
@@ -276,7 +272,7 @@ absl::StatusOr<Drop> Drops::Mutate(const std::string& id, const char* method,
     result = ReadDrop(tx, id);
     if (!result.ok()) return result.status();
     const State before = result->state;
-    absl::StatusOr<bool> is_new = IsNewRequest(tx, id, method, caller.request_id);
+    absl::StatusOr<bool> is_new = IsNewRequest(tx, id, method, what, caller.request_id);
     if (!is_new.ok() || !*is_new) return is_new.status();
     absl::Status changed = change(tx, *result);
     if (changed.ok()) changed = UpdateDrop(tx, *result);
@@ -291,11 +287,13 @@ absl::StatusOr<Drop> Drops::Mutate(const std::string& id, const char* method,
 
 absl::StatusOr<Drop> Drops::Approve(const std::string& id, const std::string& digest,
                                     bool accept_clock, const audit::Caller& caller) {
-  return Mutate(id, "ApproveKill", caller, [&](store::Transaction& tx, Drop& drop) {
+  const std::string what = absl::StrCat(digest, accept_clock ? " with any clock" : "");
+  return Mutate(id, "ApproveKill", what, caller, [&](store::Transaction& tx, Drop& drop) {
     const bool asks = drop.state == State::kAwaitingApproval && !drop.cap.empty();
     const bool waits = drop.state == State::kMarked || drop.state == State::kAwaitingApproval;
     if (!waits || !(drop.needs_approval || accept_clock || asks)) {
-      return NotAwaitingApproval(id, drop.state);
+      return drop.hold == kClocksDisagree ? WaitsForClocks(id, drop.message)
+                                          : NotAwaitingApproval(id, drop.state);
     }
     if (!digest.empty() && digest != drop.digest) return ManifestChanged(id, digest, drop.digest);
     if (drop.needs_approval && caller.identity == drop.requested_by) {
@@ -308,17 +306,27 @@ absl::StatusOr<Drop> Drops::Approve(const std::string& id, const std::string& di
       drop.notes.push_back(
           {kCapReached, absl::StrCat(drop.cap, "; ", caller.identity, " let it begin")});
       drop.cap.clear();
+      drop.hold.clear();
+      drop.message = absl::StrCat(caller.identity, " let it begin");
       return absl::OkStatus();
     }
     drop.approved = tx.now();
     if (accept_clock) drop.clock_accepted = tx.now();
+    const bool released =
+        drop.state == State::kAwaitingApproval && (drop.hold != kClocksDisagree || accept_clock);
+    if (released) {
+      drop.hold.clear();
+      drop.message = absl::StrCat("approved by ", caller.identity,
+                                  "; what speaks against the kill is looked for next");
+    }
     return absl::OkStatus();
   });
 }
 
 absl::StatusOr<Drop> Drops::Extend(const std::string& id, absl::Duration by,
                                    const audit::Caller& caller) {
-  return Mutate(id, "ExtendWindow", caller, [&](store::Transaction& tx, Drop& drop) {
+  const std::string what = absl::StrCat(absl::ToInt64Milliseconds(by), "ms");
+  return Mutate(id, "ExtendWindow", what, caller, [&](store::Transaction& tx, Drop& drop) {
     switch (drop.state) {
       case State::kMarked:
       case State::kAwaitingApproval:
@@ -340,6 +348,11 @@ absl::StatusOr<Drop> Drops::Extend(const std::string& id, absl::Duration by,
       return WindowTooLong(length, options_.max_window);
     }
     drop.window_end = end;
+    // What held the kill up is looked at again at the new end.
+    if (drop.state == State::kAwaitingApproval) drop.state = State::kMarked;
+    drop.hold.clear();
+    drop.objections.clear();
+    drop.message = MarkedText(drop);
     return absl::OkStatus();
   });
 }
@@ -349,8 +362,8 @@ absl::Status Drops::CheckNoNewerData(const Drop& drop, const Manifest& manifest)
   if (!used.done()) return DruidUnavailable(used.text());
   Look look;
   look.used = used.value();
-  const Sighting sighting = See(manifest, look);
-  return sighting.strangers.empty() ? absl::OkStatus() : NewerDataOver(drop.id, sighting.strangers);
+  const std::vector<druid::Segment> newer = Newer(manifest, See(manifest, look));
+  return newer.empty() ? absl::OkStatus() : NewerDataOver(drop.id, newer);
 }
 
 absl::StatusOr<Drop> Drops::CheckRestore(const std::string& id) const {
@@ -372,7 +385,7 @@ absl::StatusOr<Drop> Drops::Restore(const std::string& id, const audit::Caller& 
     absl::StatusOr<Drop> checked = CheckRestore(id);
     if (!checked.ok()) return checked.status();
   }
-  return Mutate(id, "RestoreDrop", caller, [&](store::Transaction& tx, Drop& changed) {
+  return Mutate(id, "RestoreDrop", "", caller, [&](store::Transaction& tx, Drop& changed) {
     absl::StatusOr<Manifest> manifest = ReadManifest(tx, id);
     if (!manifest.ok()) return manifest.status();
     absl::Status status = CheckRestorable(changed, *manifest);
@@ -386,7 +399,7 @@ absl::Status Drops::NoteClockJump(absl::Duration by) {
 }
 
 absl::StatusOr<Drop> Drops::Cancel(const std::string& id, const audit::Caller& caller) {
-  return Mutate(id, "CancelDrop", caller, [&](store::Transaction& tx, Drop& drop) {
+  return Mutate(id, "CancelDrop", "", caller, [&](store::Transaction& tx, Drop& drop) {
     if (Ended(drop.state)) return AlreadyOver(id, drop.state);
     const bool unmarked = drop.state == State::kPlanned || drop.state == State::kReserved ||
                           (drop.state == State::kAwaitingApproval && !drop.marked);
@@ -394,7 +407,10 @@ absl::StatusOr<Drop> Drops::Cancel(const std::string& id, const audit::Caller& c
       return AlreadyMarked(id, drop.state);
     }
     drop.cancel = true;
-    if (drop.state == State::kKilling) return absl::OkStatus();
+    if (drop.state == State::kKilling) {
+      drop.message = "cancelled: the kill task under way is shut down, and what it left is read";
+      return absl::OkStatus();
+    }
     drop.state = State::kCancelled;
     drop.hold.clear();
     drop.message = "given up before anything was marked";

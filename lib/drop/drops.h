@@ -79,7 +79,8 @@ class Drops {
   // Lets the kill go on: because approval was asked for, or (`accept_clock`, for admins)
   // because the clocks disagree, which then counts for Options::clock_consent. Can be given
   // while the window runs. `digest` is that of the manifest which is approved, or "".
-  // NOT_AWAITING_APPROVAL, MANIFEST_CHANGED, OWN_DROP.
+  // NOT_AWAITING_APPROVAL, CLOCKS_DISAGREE (`accept_clock` is what it waits for),
+  // MANIFEST_CHANGED, OWN_DROP.
   absl::StatusOr<Drop> Approve(const std::string& id, const std::string& digest, bool accept_clock,
                                const audit::Caller& caller);
   // Moves the window's end back by so much. NOT_MARKED, KILL_STARTED, WINDOW_TOO_SHORT (not
@@ -92,9 +93,9 @@ class Drops {
   // is under way (KILL_STARTED); of one that stopped half-way it brings back the rest.
   // NOTHING_TO_RESTORE, NEWER_DATA, HELD, OBSERVE_ONLY, DRUID_UNAVAILABLE.
   absl::StatusOr<Drop> Restore(const std::string& id, const audit::Caller& caller);
-  // Gives the drop up before anything is marked; while kill tasks run, stops after the one
-  // under way (FAILED with CANCELLED_HALF_WAY, or CANCELLED if nothing was killed).
-  // ALREADY_MARKED, ALREADY_OVER.
+  // Gives the drop up before anything is marked; while a kill task is under way, has that shut
+  // down, waits for its end and reads what it left (FAILED with CANCELLED_HALF_WAY, or
+  // CANCELLED if nothing was killed). ALREADY_MARKED, ALREADY_OVER.
   // (A drop that asks before it begins, because it is beyond a policy's cap, can be given
   // up as well, and begins when it is approved.)
   absl::StatusOr<Drop> Cancel(const std::string& id, const audit::Caller& caller);
@@ -107,8 +108,10 @@ class Drops {
  private:
   using Change = std::function<absl::Status(store::Transaction& tx, Drop& drop)>;
   // Reads the drop, lets `change` change it, stores it with an audit event and makes its
-  // step due; nothing of that where the request id was seen before.
-  absl::StatusOr<Drop> Mutate(const std::string& id, const char* method,
+  // step due; nothing of that where the request id was seen before (REQUEST_ID_REUSED where
+  // it asked for something else).
+  // `what` is what was asked for, as text: the same id with another is refused.
+  absl::StatusOr<Drop> Mutate(const std::string& id, const char* method, const std::string& what,
                               const audit::Caller& caller, const Change& change);
   absl::Status CheckNoNewerData(const Drop& drop, const Manifest& manifest) const;
 

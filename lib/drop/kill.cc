@@ -119,7 +119,7 @@ std::string KillTaskJson(const KillTask& task, const KillPiece& piece) {
 std::string KillFailure(const std::string& error) {
   const std::string text = absl::AsciiStrToLower(error);
   const auto says = [&text](const char* part) { return absl::StrContains(text, part); };
-  if (says("shutdown request")) return "SHUT_DOWN";
+  if (says("shutdown request")) return kKillShutDown;
   if (says("permission") || says("access denied") || says("accessdenied") || says("forbidden") ||
       says("not permitted") || says("read-only")) {
     return "PERMISSION";
@@ -128,8 +128,15 @@ std::string KillFailure(const std::string& error) {
   if (says("no such file") || says("nosuchfile") || says("filenotfound") || says("nosuchkey")) {
     return "FILE_MISSING";
   }
+  // What Druid's own storages throw where they cannot delete. On an Indexer that is all that any
+  // of its APIs tells (33: "Failed with exception [Unable to kill segment]. See indexer logs for
+  // details.", no report, no task log); the cause is in the process's own log.
+  if (says("unable to kill segment") || says("couldn't delete segments") ||
+      says("couldn't kill segment")) {
+    return kKillFilesLeft;
+  }
   if (says("disappeared on the worker") || says("worker")) return "WORKER_LOST";
-  return "OTHER";
+  return kKillOther;
 }
 
 bool WorthAnotherKill(const std::string& failure) { return failure != "PERMISSION"; }

@@ -53,9 +53,19 @@ struct KillTask {
 // The task's JSON, as it is posted.
 std::string KillTaskJson(const KillTask& task, const KillPiece& piece);
 
-// What a kill task's end says, as a stable reason for metrics and alerts: PERMISSION,
-// LOCK_CONFLICT, FILE_MISSING, SHUT_DOWN, WORKER_LOST, OTHER.
+// Why a kill failed, as a stable reason for metrics and alerts. What Druid's words say:
+// PERMISSION, LOCK_CONFLICT, FILE_MISSING, FILES_LEFT (it could not delete, and does not say
+// why), SHUT_DOWN (by somebody else), WORKER_LOST, OTHER.
 std::string KillFailure(const std::string& error);
+// What we know without its words.
+inline constexpr char kKillOther[] = "OTHER";
+inline constexpr char kKillShutDown[] = "SHUT_DOWN";
+inline constexpr char kKillWaitedTooLong[] = "WAITED_TOO_LONG";  // shut down by us, so that
+inline constexpr char kKillRanTooLong[] = "RAN_TOO_LONG";        // …
+inline constexpr char kKillCancelled[] = "CANCELLED";            // by us, at a person's word
+inline constexpr char kKillFilesLeft[] = "FILES_LEFT";           // rows gone, files seen there
+inline constexpr char kKillTaskRefused[] = "REFUSED";            // Druid never took it
+inline constexpr char kKillIdTaken[] = "TASK_ID_TAKEN";          // it is another's task
 // Whether the same kill again, later, can end better.
 bool WorthAnotherKill(const std::string& failure);
 

@@ -38,6 +38,7 @@ absl::StatusOr<Kill> KillFrom(const std::string& id, const store::Row& row) {
   kill.shutdown_asked = row.Flag(14);
   kill.stored = row.At(15);
   kill.ended = row.MaybeAt(16);
+  kill.running = row.MaybeAt(17);
   return kill;
 }
 
@@ -53,7 +54,7 @@ const char* Name(Kill::Post post) {
 absl::StatusOr<std::vector<Kill>> ReadKills(store::Transaction& tx, const std::string& id) {
   absl::StatusOr<store::Rows> rows = tx.Query(
       "SELECT number, task_id, nonce, json, start_ms, end_ms, versions, not_after_ms, segments,"
-      " post, outcome, error, failure, reported, shutdown_asked, stored_ms, ended_ms"
+      " post, outcome, error, failure, reported, shutdown_asked, stored_ms, ended_ms, running_ms"
       " FROM drop_kill WHERE drop_id = :id ORDER BY number",
       {id});
   if (!rows.ok()) return rows.status();
@@ -92,9 +93,9 @@ absl::Status UpdateKill(store::Transaction& tx, const std::string& id, const Kil
       .Execute(
           "UPDATE drop_kill SET post = :post, outcome = :outcome, error = :error,"
           " failure = :failure, reported = :reported, shutdown_asked = :shutdown,"
-          " ended_ms = :ended WHERE drop_id = :id AND number = :number",
+          " ended_ms = :ended, running_ms = :running WHERE drop_id = :id AND number = :number",
           {Name(kill.post), kill.outcome, kill.error, kill.failure, kill.reported,
-           kill.shutdown_asked, kill.ended, id, kill.number})
+           kill.shutdown_asked, kill.ended, kill.running, id, kill.number})
       .status();
 }
 

@@ -4,6 +4,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "lib/drop/drop_errors.h"
 #include "lib/lease/loans.h"
 #include "lib/lease/reservations.h"
@@ -50,6 +51,14 @@ lease::ReserveRequest RequestOf(const Drop& drop, const Options& options) {
 }
 
 Objection ObjectionOf(const lease::Held& held) {
+  // A drop is no backfill: there is no correction of it.
+  if (held.by == lease::HeldBy::kSeal) {
+    return {held.reason, held.interval.ToString(),
+            absl::StrCat(held.message,
+                         "; a sealed interval is neither dropped nor brought back: "
+                         "have an admin lift the seal (interlockctl seals unseal ",
+                         absl::StripPrefix(held.link, "seals/"), " --reason TEXT --for 1h)")};
+  }
   if (!held.reason.empty()) {
     return {held.reason, held.interval.ToString(),
             absl::StrCat(held.message, held.remedy.empty() ? "" : "; ", held.remedy)};

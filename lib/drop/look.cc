@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "lib/drop/check.h"
+#include "lib/drop/kill.h"
 #include "lib/drop/step.h"
 
 namespace interlock::drop {
@@ -86,16 +87,42 @@ std::vector<size_t> LookForFiles(const std::vector<Kill>& kills, const Look& loo
 
 namespace {
 
+// The kills as they stand with what was seen of the one in work.
+std::vector<Kill> KillsNow(const Drops::Detail& detail, const View& view) {
+  std::vector<Kill> kills = detail.kills;
+  if (view.kill && !kills.empty()) kills.back().outcome = view.kill->outcome;
+  return kills;
+}
+
+// Why the kill that has just ended failed. Druid often keeps the cause to the log of the
+// process that did it; what became of rows and files is seen all the same.
+std::string FailureOf(const Drop& drop, const Kill& kill, const View& view) {
+  const std::string said = KillFailure(view.kill->error);
+  if (said != kKillOther && said != kKillShutDown) return said;
+  if (kill.shutdown_asked && drop.cancel) return kKillCancelled;
+  if (kill.shutdown_asked) return kill.running ? kKillRanTooLong : kKillWaitedTooLong;
+  if (said == kKillShutDown) return said;
+  const bool left =
+      std::any_of(view.manifest.begin(), view.manifest.end(), [&](const ManifestRow& row) {
+        return row.kill_task == kill.task_id && RowGone(row) && row.file == File::kPresent;
+      });
+  return left ? kKillFilesLeft : said;
+}
+
 void FollowSegments(const Drops::Detail& detail, const Surroundings& around, View& view) {
   const Drop& drop = detail.drop;
   const Look& look = view.sight->look;
   const Sighting sighting = See(view.manifest, look);
-  view.strangers = !sighting.strangers.empty();
+  // What older data a restore would hide again is not in its way.
+  view.strangers = drop.state == State::kRestoring ? !Newer(view.manifest, sighting).empty()
+                                                   : !sighting.strangers.empty();
   view.changes = Follow(view.manifest, sighting, around.options.max_clock_skew,
                         drop.state == State::kRestoring);
   view.counts = Count(view.manifest, sighting);
-  if (drop.state == State::kChecking || drop.state == State::kVerifying) {
-    for (const size_t place : LookForFiles(detail.kills, look, around.probe, view.manifest)) {
+  if (drop.state == State::kChecking || drop.state == State::kKilling ||
+      drop.state == State::kVerifying) {
+    for (const size_t place :
+         LookForFiles(KillsNow(detail, view), look, around.probe, view.manifest)) {
       view.changes.changed.push_back(place);
     }
   }
@@ -116,10 +143,16 @@ View LookAt(const Drops::Detail& detail, const Surroundings& around) {
   if (drop.state == State::kKilling && !detail.kills.empty()) {
     view.kill = SeeKill(detail.kills.back(), around.options, around.cluster, now);
   }
-  if (!AsksForSegments(drop, now)) return view;
+  // What a kill did is read as soon as it has ended, so that the drop is never shown as if
+  // nothing had happened.
+  const bool ended = view.kill && !view.kill->outcome.empty();
+  if (!ended && !AsksForSegments(drop, now)) return view;
   view.sight = SeeSegments(drop, around.cluster, around.store, around.clock);
+  if (view.sight->known) FollowSegments(detail, around, view);
+  if (ended && view.kill->outcome == "FAILED") {
+    view.kill->failure = FailureOf(drop, detail.kills.back(), view);
+  }
   if (!view.sight->known) return view;
-  FollowSegments(detail, around, view);
   if (drop.state == State::kRestoring && view.counts.marked == 0) {
     view.rows = SeeRows(drop, view.manifest, *view.sight, around.options, around.cluster, now);
   }

@@ -87,6 +87,14 @@ bool Orphaned(const ManifestRow& row) {
   return gone && (row.file == File::kPresent || row.file == File::kDoubtful);
 }
 
+bool AnyOrphaned(const Manifest& rows) { return std::any_of(rows.begin(), rows.end(), Orphaned); }
+
+int64_t CountRevivable(const Manifest& rows) {
+  return std::count_if(rows.begin(), rows.end(), [](const ManifestRow& row) {
+    return row.phase == Phase::kSent || row.phase == Phase::kMarked;
+  });
+}
+
 int64_t CountOrphans(const Manifest& rows) {
   return std::count_if(rows.begin(), rows.end(), [](const ManifestRow& row) {
     return Orphaned(row) && row.file == File::kPresent;
@@ -132,6 +140,21 @@ Sighting See(const Manifest& rows, const Look& look) {
     }
   }
   return sighting;
+}
+
+std::vector<druid::Segment> Newer(const Manifest& rows, const Sighting& sighting) {
+  std::vector<druid::Segment> newer;
+  for (const druid::Segment& stranger : sighting.strangers) {
+    std::vector<Interval> hides;
+    bool beside = false;  // one of ours of its version or a lower one
+    for (const ManifestRow& row : rows) {
+      if (!row.ours() || row.hidden || !row.interval.Overlaps(stranger.interval)) continue;
+      beside = beside || row.version <= stranger.version;
+      hides.push_back(row.interval);
+    }
+    if (beside || !Covers(Condense(hides), {stranger.interval})) newer.push_back(stranger);
+  }
+  return newer;
 }
 
 Counts Count(const Manifest& rows, const Sighting& sighting) {

@@ -77,8 +77,12 @@ bool SameFile(const ManifestRow& row, const druid::Segment& segment);
 // Its row is gone and its file is not, or a failed kill makes that likely (case 53).
 bool Orphaned(const ManifestRow& row);
 
+bool AnyOrphaned(const Manifest& rows);
 // Those of them whose file was seen to be there.
 int64_t CountOrphans(const Manifest& rows);
+
+// Rows that a mark of ours made unused, or may have: what a restore brings back.
+int64_t CountRevivable(const Manifest& rows);
 
 // Parts that the drop's manifest covers, condensed.
 std::vector<Interval> CoveredTime(const Manifest& rows);
@@ -106,6 +110,11 @@ struct Sighting {
   std::vector<druid::UnusedSegment> unlisted;
 };
 Sighting See(const Manifest& rows, const Look& look);
+
+// Those of the strangers that a restore would not wholly hide again: of a version at or above
+// what was visible, or over time that nothing visible covered. The others are older data that
+// somebody brought back, another drop's restore for one.
+std::vector<druid::Segment> Newer(const Manifest& rows, const Sighting& sighting);
 
 // Counts over the rows that are ours.
 struct Counts {

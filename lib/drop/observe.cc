@@ -13,7 +13,6 @@
 namespace interlock::drop {
 namespace {
 
-constexpr size_t kMaxErrorBytes = 1'000;
 constexpr double kRelative = 1e-9;
 
 // Keeps `value` where the answer is done; else notes why it is not known.
@@ -62,9 +61,17 @@ bool Waits(const druid::TaskStatus& status) {
   return status.runner_state == "WAITING" || status.runner_state == "PENDING";
 }
 
+// A task that waits takes nobody's time but the drop's; one that runs may be at work on many
+// files, so it is given longer, and from when it began.
+bool Overdue(const Kill& kill, bool runs, const Options& options, Instant now) {
+  if (!runs) return now - kill.stored >= options.kill_deadline;
+  return kill.running && now - *kill.running >= options.kill_run_deadline;
+}
+
 KillSight Ended(const Kill& kill, const druid::TaskStatus& status, druid::Cluster& cluster) {
   KillSight sight;
   sight.piece = Piece::kEnded;
+  sight.runs = kill.running.has_value();
   sight.outcome = status.state == druid::TaskState::kSuccess ? "SUCCESS" : "FAILED";
   sight.error = status.error.substr(0, kMaxErrorBytes);
   const auto report = cluster.GetTaskReport(kill.task_id);
@@ -145,8 +152,10 @@ KillSight SeeKill(const Kill& kill, const Options& options, druid::Cluster& clus
     sight.why_not = status.text();
   } else if (status.value().terminal()) {
     return Ended(kill, status.value(), cluster);
-  } else if (Waits(status.value()) && now - kill.stored >= options.kill_deadline) {
-    sight.piece = Piece::kOverdue;
+  } else {
+    sight.runs = !Waits(status.value());
+    sight.stands = sight.runs ? "RUNNING" : status.value().runner_state;
+    if (Overdue(kill, sight.runs, options, now)) sight.piece = Piece::kOverdue;
   }
   return sight;
 }
@@ -179,7 +188,12 @@ RowSight SeeRows(const Drop& drop, const Manifest& rows, const Sight& sight, con
   if (partly || !drop.sums_before) {
     // Nothing to compare with: the ids are proven, and that is what is said.
     seen.proof = partly ? Proof::kSame : Proof::kOverdue;
-    seen.text = partly ? "what the kill had left is used again" : "no sums from before the mark";
+    const auto gone = std::count_if(rows.begin(), rows.end(), [](const ManifestRow& row) {
+      return row.phase == Phase::kKilled || row.phase == Phase::kLost;
+    });
+    seen.text = partly ? absl::StrCat("what the kill had left is used again; ", gone, " of ",
+                                      drop.segment_count, " segments are killed, for good")
+                       : "no sums from before the mark";
     return seen;
   }
   seen.text = NotLoaded(drop, cluster);

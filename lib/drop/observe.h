@@ -39,11 +39,16 @@ bool MayCacheSegments(const std::string& version);
 Sight SeeSegments(const Drop& drop, druid::Cluster& cluster, store::Store& store,
                   const Clock& clock);
 
+inline constexpr size_t kMaxErrorBytes = 1'000;  // of Druid's words that are kept
+
 // Where the kill task in work stands. Nothing here is proof of what it did.
 struct KillSight {
   Piece piece = Piece::kLives;
+  std::string stands;   // of one that lives, in Druid's word: "WAITING", "PENDING", "RUNNING"
+  bool runs = false;    // and does not wait
   std::string outcome;  // of a terminal one: "SUCCESS", "FAILED"
   std::string error;
+  std::string failure;  // of a failed one: why (kill.h)
   int64_t reported = 0;
   std::string why_not;  // it could not be read now
 };

@@ -38,6 +38,9 @@ struct Options {
   absl::Duration settle_time = absl::Seconds(2);
   // A kill task that waits for locks or a slot for longer is shut down.
   absl::Duration kill_deadline = absl::Minutes(10);
+  // One that runs for longer as well: a thread that hangs would hold the drop for ever. It
+  // deletes files one by one, so this is far beyond what max_segments_per_kill take.
+  absl::Duration kill_run_deadline = absl::Hours(2);
   // Between two kill tasks, of all drops together: the metadata store and deep storage have
   // other work to do.
   absl::Duration kill_spacing = absl::Seconds(1);

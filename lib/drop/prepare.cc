@@ -1,5 +1,5 @@
-// What a chosen move means for the record: its state, its words, the intent of its call,
-// and when to look again.
+// What a chosen move means for the record: its state, the intent of its call, and when to
+// look again.
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -7,8 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "lib/drop/decider.h"
 #include "lib/drop/lease_hold.h"
+#include "lib/drop/words.h"
 #include "lib/druid/task_id.h"
-#include "lib/time/duration.h"
 
 namespace interlock::drop {
 namespace {
@@ -18,7 +18,6 @@ constexpr absl::Duration kShortest = absl::Milliseconds(200);
 constexpr absl::Duration kLongest = absl::Seconds(5);
 constexpr absl::Duration kAfterNoAnswer = absl::Seconds(5);
 constexpr absl::Duration kAfterHeld = absl::Seconds(30);
-constexpr absl::Duration kLongestBackoff = absl::Minutes(1);
 
 // Looks at a thing as often as fits how long it has been under way.
 absl::Duration Pace(absl::Duration age) { return std::clamp(age / 4, kShortest, kLongest); }
@@ -35,55 +34,11 @@ absl::Status Decider::Enter(const Move& move) {
   if (move.reason == kHeld) drop_.objections = held_;
   drop_.hold = move.reason;
   if (!drop_.objections.empty()) drop_.hold = drop_.objections.front().reason;
+  if (move.state == State::kKilled && AnyOrphaned(rows_)) drop_.hold = kFilesLeft;
   drop_.message = MessageOf(move);
   drop_.state = move.state;
   if (view_.rows && view_.rows->sums) drop_.sums_after = view_.rows->sums;
   return absl::OkStatus();
-}
-
-std::string Decider::MessageOf(const Move& move) const {
-  if (!drop_.objections.empty()) {
-    const Objection& first = drop_.objections.front();
-    return absl::StrCat(first.subject, ": ", first.text);
-  }
-  if (move.reason == kClocksDisagree) {
-    return absl::StrCat(why_, ": nothing is killed until they agree or an admin consents");
-  }
-  if (move.reason == kKillFailed || move.reason == kKillRefused) {
-    return absl::StrCat(
-        view_.counts.used + view_.counts.marked,
-        " segments are left, marked unused: ", kills_.empty() ? "" : kills_.back().error);
-  }
-  if (move.reason == kForced) {
-    return absl::StrCat(forced_, "; what is marked unused stays so until it is restored");
-  }
-  if (move.reason == kNewerData) {
-    return absl::StrCat("newer data lies over it, so nothing more is brought back: ",
-                        See(rows_, view_.sight->look).strangers.front().id);
-  }
-  if (move.reason == kCapReached) return drop_.cap;
-  if (move.reason == kTaskIdTaken) {
-    return absl::StrCat("a task that is not ours has the id ", kills_.back().task_id);
-  }
-  if (view_.sight && !view_.sight->known) return view_.sight->why_not;
-  if (view_.kill && !view_.kill->why_not.empty()) return view_.kill->why_not;
-  if (view_.rows) return view_.rows->text;
-  switch (move.state) {
-    case State::kMarked:
-      return absl::StrCat(
-          "marked unused; unless newer data is written over it, can be restored "
-          "until ",
-          drop_.window_end ? drop_.window_end->ToString() : "its window ends");
-    case State::kAwaitingApproval:
-      return "the window is over; waits for another person's approval";
-    case State::kKillNotBounded:
-      return "this Druid has no means to bound a kill to the manifest: nothing was killed";
-    case State::kKilled:
-      return "the rows of all segments are gone from the metadata";
-    default:
-      // The last call's words, which say why one was refused.
-      return drop_.message;
-  }
 }
 
 absl::Status Decider::Leave() {
@@ -156,6 +111,7 @@ absl::Status Decider::PrepareKill(Decision* decision) {
     rows_[i].kill_task = decision->kill.task_id;
     changed_.insert(i);
   }
+  drop_.message = absl::StrCat(KillName(decision->kill), " is sent");
   absl::Status status = InsertKill(tx_, drop_.id, decision->kill);
   return status.ok() ? StoreIntent() : status;
 }
@@ -200,15 +156,13 @@ Instant Decider::DueLook() const {
       (view_.sight && !view_.sight->known) || (view_.kill && !view_.kill->why_not.empty());
   if (no_answer) return now + kAfterNoAnswer;
   // The kill waits for its turn, and for nothing else.
-  const bool waits_turn = drop_.state == State::kChecking && before_.state == State::kChecking &&
-                          last_kill_ && now < *last_kill_ + around_.options.kill_spacing;
-  if (waits_turn) return *last_kill_ + around_.options.kill_spacing;
+  const bool waits =
+      drop_.state == State::kChecking && before_.state == State::kChecking && !drop_.cancel;
+  const std::optional<Instant> turn = waits ? NextKill() : std::nullopt;
+  if (turn && now < *turn) return *turn;
   if (drop_.state == State::kKilling) return now + Pace(now - kills_.back().stored);
-  if (drop_.state == State::kChecking && view_.kill && !kills_.empty()) {
-    if (kills_.back().failure.empty()) return now;
-    const absl::Duration wait = absl::Seconds(1 << std::min<int64_t>(FailedKills(), 6));
-    return now + std::min(wait, kLongestBackoff);
-  }
+  // What the task left is checked at once.
+  if (drop_.state == State::kChecking && view_.kill) return now;
   if (drop_.intent_until && now < *drop_.intent_until) return *drop_.intent_until;
   const bool settling = drop_.called && now < *drop_.called + around_.options.settle_time;
   if (settling) return *drop_.called + around_.options.settle_time;
@@ -221,7 +175,11 @@ Instant Decider::DueLook() const {
 std::optional<Instant> Decider::DueWait(const Move& move) const {
   const Instant now = tx_.now();
   if (move.reason == kHeld) return now + kAfterHeld;
-  if (drop_.state == State::kAwaitingApproval) return std::nullopt;
+  // For a person; but clocks may agree again by themselves.
+  if (drop_.state == State::kAwaitingApproval) {
+    if (move.reason != kClocksDisagree) return std::nullopt;
+    return now + around_.options.recheck_every;
+  }
   if (drop_.state != State::kMarked) return now + kLongest;
   if (!drop_.hold.empty()) {
     return std::max(now + around_.options.recheck_every, drop_.window_end.value_or(now));

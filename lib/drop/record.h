@@ -64,6 +64,9 @@ struct Drop {
   std::vector<std::string> metrics;
   std::optional<Sums> sums_before, sums_after;
   int64_t orphans = 0;  // rows gone, files seen to be there, when last looked
+  // Rows that are marked unused by it, or that a mark was sent for: what a restore would
+  // bring back.
+  int64_t revivable = 0;
 
   Instant created;
   std::optional<Readings> marked;  // the three clocks when the mark was proven
@@ -103,10 +106,11 @@ struct Kill {
   Post post = Post::kIntent;
   std::string outcome;   // "SUCCESS", "FAILED", "REFUSED", "TAKEN"; "" while it is open
   std::string error;     // Druid's words, cut
-  std::string failure;   // KillFailure
+  std::string failure;   // why it failed (kill.h)
   int64_t reported = 0;  // what its report says it killed: evidence, no proof
   bool shutdown_asked = false;
   Instant stored;
+  std::optional<Instant> running;  // when it was first seen to run, not to wait
   std::optional<Instant> ended;
 };
 const char* Name(Kill::Post post);

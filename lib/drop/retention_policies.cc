@@ -90,7 +90,7 @@ absl::Status RetentionPolicies::Delete(const std::string& name, const audit::Cal
   return store_.Write([&](store::Transaction& tx) {
     const std::string subject = absl::StrCat("retention/", name);
     absl::StatusOr<bool> is_new =
-        IsNewRequest(tx, subject, "DeleteRetentionPolicy", caller.request_id);
+        IsNewRequest(tx, subject, "DeleteRetentionPolicy", "", caller.request_id);
     if (!is_new.ok() || !*is_new) return is_new.status();
     absl::Status removed = RemovePolicy(tx, name);
     if (removed.ok()) removed = work::Unschedule(tx, kRetentionKind, name);

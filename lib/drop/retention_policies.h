@@ -60,6 +60,7 @@ class RetentionPolicies {
     Share share;
     std::string cap;
     bool any = false;
+    bool left_alone = false;  // some is old, and not to be touched (again)
   };
   absl::StatusOr<Candidate> Find(const RetentionPolicy& policy, const std::string& datasource,
                                  const Spent& spent, bool look_back);

@@ -66,7 +66,9 @@ absl::StatusOr<RetentionPolicies::Candidate> RetentionPolicies::Find(const Reten
   if (look_back && !old.empty()) {
     absl::Status status = store_.Read([&](store::Transaction& tx) {
       auto left_alone = LeftAlone(tx, policy, datasource);
+      const size_t before_that = old.size();
       if (left_alone.ok()) Exclude(*left_alone, old);
+      candidate.left_alone = old.size() < before_that;
       return left_alone.status();
     });
     if (!status.ok()) return status;
@@ -115,7 +117,13 @@ absl::StatusOr<std::string> RetentionPolicies::RunOne(const RetentionPolicy& pol
   if (!status.ok()) return status;
   const auto found = Find(policy, datasource, spent, /*look_back=*/true);
   if (!found.ok()) return found.status();
-  if (!found->any) return std::string();
+  if (!found->any) {
+    return found->left_alone
+               ? absl::StrCat("what is old of ", datasource,
+                              " is left alone: its drop waits for a person, was given up or "
+                              "brought back; store the policy anew to have it dropped again")
+               : std::string();
+  }
   const std::string what = absl::StrCat(found->share.segments, " segments, ", found->share.bytes,
                                         " bytes of ", datasource);
   if (found->share.intervals.empty()) {

@@ -20,7 +20,7 @@ namespace {
   " hidden_count, size_bytes, metrics, sums_before, sums_after, created_ms, marked_store_ms,"   \
   " marked_wall_ms, marked_druid_ms, window_end_ms, kill_started_ms, restore_started_ms,"       \
   " ended_ms, reservation_id, token, lent, reservations, called_ms, intent_until_ms, refusals," \
-  " retention_policy, retention_run_ms, cap, restore_reason, orphans"
+  " retention_policy, retention_run_ms, cap, restore_reason, orphans, revivable"
 
 void ReadRequest(Columns& in, Drop& drop) {
   drop.id = in.Text();
@@ -87,6 +87,7 @@ void ReadOrigin(Columns& in, Drop& drop) {
   drop.cap = in.Text();
   drop.restore_reason = in.Text();
   drop.orphans = in.Int();
+  drop.revivable = in.Int();
 }
 
 absl::StatusOr<Drop> DropFrom(const store::Row& row) {
@@ -181,6 +182,7 @@ std::vector<store::Value> StandingValues(const Drop& drop) {
       drop.cap,
       drop.restore_reason,
       drop.orphans,
+      drop.revivable,
   };
 }
 
@@ -193,7 +195,8 @@ constexpr char kInsert[] =
     " restored_by, digest, segment_count, hidden_count, size_bytes, metrics, sums_before,"
     " sums_after, marked_store_ms, marked_wall_ms, marked_druid_ms, window_end_ms,"
     " kill_started_ms, restore_started_ms, ended_ms, reservation_id, token, lent, reservations,"
-    " called_ms, intent_until_ms, refusals, cap, restore_reason, orphans) VALUES (:id, :number, "
+    " called_ms, intent_until_ms, refusals, cap, restore_reason, orphans, revivable)"
+    " VALUES (:id, :number, "
     ":datasource, :intervals, :start,"
     " :end, :requested_by, :holder, :request_id, :reason, :labels, :fingerprint, :window, :floor,"
     " :needs_approval, :kill_duty, :partial_cover, :created, :policy, :policy_run,"
@@ -202,7 +205,7 @@ constexpr char kInsert[] =
     " :restored_by, :digest, :segments, :hidden, :bytes, :metrics, :sums_before, :sums_after,"
     " :marked_store, :marked_wall, :marked_druid, :window_end, :kill_started, :restore_started,"
     " :ended, :reservation, :token, :lent, :reservations, :called, :intent_until, :refusals, :cap,"
-    " :restore_reason, :orphans)";
+    " :restore_reason, :orphans, :revivable)";
 
 constexpr char kUpdate[] =
     "UPDATE drops SET change_number = :change, state = :state, hold = :hold, message = :message,"
@@ -216,7 +219,7 @@ constexpr char kUpdate[] =
     " kill_started_ms = :kill_started, restore_started_ms = :restore_started, ended_ms = :ended,"
     " reservation_id = :reservation, token = :token, lent = :lent, reservations = :reservations,"
     " called_ms = :called, intent_until_ms = :intent_until, refusals = :refusals, cap = :cap,"
-    " restore_reason = :restore_reason, orphans = :orphans WHERE id = :id";
+    " restore_reason = :restore_reason, orphans = :orphans, revivable = :revivable WHERE id = :id";
 
 bool Fits(const Filter& filter, const Drop& drop) {
   if (!filter.datasource.empty() && drop.datasource != filter.datasource) return false;
@@ -298,19 +301,21 @@ absl::Status UpdateDrop(store::Transaction& tx, Drop& drop) {
 }
 
 absl::StatusOr<bool> IsNewRequest(store::Transaction& tx, const std::string& id, const char* method,
-                                  const std::string& request_id) {
+                                  const std::string& what, const std::string& request_id) {
   if (request_id.empty()) return true;
-  absl::StatusOr<store::Rows> rows =
-      tx.Query("SELECT method FROM drop_request WHERE drop_id = :id AND request_id = :request",
-               {id, request_id});
+  absl::StatusOr<store::Rows> rows = tx.Query(
+      "SELECT method, what FROM drop_request WHERE drop_id = :id AND request_id = :request",
+      {id, request_id});
   if (!rows.ok()) return rows.status();
   if (!rows->empty()) {
-    if (rows->front().Text(0) != method) return RequestIdReused(request_id, id);
+    const bool same = rows->front().Text(0) == method && rows->front().Text(1) == what;
+    if (!same) return RequestIdReused(request_id, id);
     return false;
   }
   absl::StatusOr<int64_t> inserted = tx.Execute(
-      "INSERT INTO drop_request (drop_id, request_id, method) VALUES (:id, :request, :method)",
-      {id, request_id, method});
+      "INSERT INTO drop_request (drop_id, request_id, method, what)"
+      " VALUES (:id, :request, :method, :what)",
+      {id, request_id, method, what});
   if (!inserted.ok()) return inserted.status();
   return true;
 }

@@ -31,9 +31,11 @@ absl::Status InsertDrop(store::Transaction& tx, Drop& drop, const Manifest& rows
 absl::Status UpdateDrop(store::Transaction& tx, Drop& drop);
 
 // True the first time that the request id comes with this subject, a drop or a policy
-// ("retention/NAME"); "" always is new. REQUEST_ID_REUSED where it came with another method.
+// ("retention/NAME"); "" always is new. REQUEST_ID_REUSED where it came with another method,
+// or asked for something else (`what`: the arguments that count, as text).
 absl::StatusOr<bool> IsNewRequest(store::Transaction& tx, const std::string& subject,
-                                  const char* method, const std::string& request_id);
+                                  const char* method, const std::string& what,
+                                  const std::string& request_id);
 
 // What is empty does not filter.
 struct Filter {

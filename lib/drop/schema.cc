@@ -74,6 +74,18 @@ store::Schema DropSchema() {
            " max_segments BIGINT NOT NULL, max_bytes BIGINT NOT NULL, max_share TEXT NOT NULL,"
            " dry_run BIGINT NOT NULL, updated_by TEXT NOT NULL, updated_ms BIGINT NOT NULL,"
            " next_run_ms BIGINT NOT NULL, run_ms BIGINT, run_message TEXT NOT NULL)",
+       },
+       {
+           // When a kill task was first seen to run, not to wait.
+           "ALTER TABLE drop_kill ADD COLUMN running_ms BIGINT",
+           // Failures are counted and open tasks are looked for with every scrape.
+           "CREATE INDEX drop_kill_failed ON drop_kill (drop_id) WHERE failure <> ''",
+           "CREATE INDEX drop_kill_open ON drop_kill (drop_id) WHERE post <> 'ENDED'",
+           // What a request asked for beside its method.
+           "ALTER TABLE drop_request ADD COLUMN what TEXT NOT NULL DEFAULT ''",
+           "ALTER TABLE drops ADD COLUMN revivable BIGINT NOT NULL DEFAULT 0",
+           "UPDATE drops SET revivable = (SELECT COUNT(*) FROM drop_segment s"
+           " WHERE s.drop_id = drops.id AND s.phase IN ('SENT', 'MARKED'))",
        }},
       {},
   };

@@ -70,31 +70,34 @@ Move Marking(const Observation& seen) {
 
 // Cancel and restore take these states straight away, in the caller's own transaction.
 Move Marked(const Observation& seen) {
-  if (seen.window == Window::kUnclear) return Stay(State::kMarked, Action::kNone, kClocksDisagree);
+  if (seen.window == Window::kUnclear) {
+    return Stay(State::kAwaitingApproval, Action::kNone, kClocksDisagree);
+  }
   if (seen.window == Window::kRuns) return Stay(State::kMarked, Action::kNone);
   if (seen.needs_approval && !seen.approved) {
-    return Stay(State::kAwaitingApproval, Action::kNone);
+    return Stay(State::kAwaitingApproval, Action::kNone, kApprovalRequired);
   }
   if (seen.lease_refused) return Stay(State::kMarked, Action::kNone, kHeld);
   if (!seen.leased) return Stay(State::kChecking, Action::kReserve);
   return Stay(State::kChecking, Action::kLook);
 }
 
+Move LooksOn(const Observation& seen) {
+  return Stay(State::kChecking, Action::kLook, seen.kill_failed ? kKillFailed : "");
+}
+
 Move Checking(const Observation& seen) {
   // What a task has killed that ended just now is read first.
-  if (seen.cancel) {
-    return seen.known && seen.settled ? GivenUpOrHalfWay(seen)
-                                      : Stay(State::kChecking, Action::kLook);
-  }
+  if (seen.cancel) return seen.known && seen.settled ? GivenUpOrHalfWay(seen) : LooksOn(seen);
   if (!seen.leased) return Marked(seen);
-  if (!seen.known || seen.open_intent) return Stay(State::kChecking, Action::kLook);
+  if (!seen.known || seen.open_intent) return LooksOn(seen);
   // A window that was extended, or began anew, while we looked.
   if (seen.window != Window::kOver || (seen.needs_approval && !seen.approved)) return Marked(seen);
   if (seen.used == 0 && seen.marked == 0) return Stay(State::kVerifying, Action::kLook);
   if (!seen.kill_bounded) return Stay(State::kKillNotBounded, Action::kNone, kKillIsNotBounded);
   if (seen.speaks_against) return Stay(State::kMarked, Action::kNone, kCheckFailed);
   if (seen.exhausted) return Stay(State::kFailed, Action::kNone, kKillFailed);
-  if (seen.too_soon) return Stay(State::kChecking, Action::kLook);
+  if (seen.too_soon) return LooksOn(seen);
   return Stay(State::kKilling, Action::kPostKill);
 }
 
@@ -104,16 +107,16 @@ Move Killing(const Observation& seen) {
   switch (seen.piece) {
     case Piece::kNone:
     case Piece::kEnded:
-      return Stay(State::kChecking, Action::kLook);
+      return LooksOn(seen);
     case Piece::kUnposted:
       if (seen.leased) return Stay(State::kKilling, Action::kPostKill);
       return seen.lease_refused ? Stay(State::kKilling, Action::kNone, kHeld)
                                 : Stay(State::kKilling, Action::kReserve);
     case Piece::kLives:
       return Stay(State::kKilling,
-                  seen.forced && !seen.shutdown_asked ? Action::kShutdownKill : Action::kLook);
+                  seen.cancel && !seen.shutdown_asked ? Action::kShutdownKill : Action::kLook);
     case Piece::kOverdue:
-      return Stay(State::kKilling, Action::kShutdownKill);
+      return Stay(State::kKilling, seen.shutdown_asked ? Action::kLook : Action::kShutdownKill);
     case Piece::kTaken:
       return Stay(State::kFailed, Action::kNone, kTaskIdTaken);
     case Piece::kRefused:

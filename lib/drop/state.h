@@ -12,8 +12,9 @@
 //   kill goes through CHECKING again.
 // - A look that did not get all its answers moves nothing.
 // - An effect counts once it was read back, and read again after the settling time.
-// - An admin who ends the reservation by force ends what is done under it: the kill task in
-//   work is shut down and followed to its end, and the time is not taken again.
+// - Who cancels, or ends the reservation by force (an admin), ends what is done under it: the
+//   kill task in work is shut down and followed to its end, what it left is read from the
+//   rows, and the time is not taken again.
 // - Each state either moves by itself, or by a person's CancelDrop or RestoreDrop.
 //
 // Threads: functions without state.
@@ -32,7 +33,8 @@ enum class State {
   kReserved,          // holds its interval; nothing is marked
   kMarking,           // ids are being marked unused, or that is being read back
   kMarked,            // proven; the window runs, or something holds the kill (`hold`)
-  kAwaitingApproval,  // another person has to agree: to the kill, or (unmarked) to begin
+  kAwaitingApproval,  // a person has to agree: to the kill, to clocks that disagree, or
+                      // (unmarked) to begin
   kChecking,          // holds its interval again; looks whether the kill may go on
   kKilling,           // a kill task is, or may be, under way
   kVerifying,         // all pieces ended; rows and files are looked for
@@ -67,7 +69,7 @@ enum class Piece {
   kNone,      // no piece in work
   kUnposted,  // intent stored; no answer yet that says Druid has it
   kLives,     // Druid has it and it is not terminal
-  kOverdue,   // it waits for locks or a slot for longer than it may
+  kOverdue,   // it waits for locks or a slot, or runs, for longer than it may
   kEnded,     // terminal; the rows say what it did
   kTaken,     // its id belongs to a task that is not ours
   kRefused,   // Druid will not take it
@@ -104,10 +106,11 @@ struct Observation {
   int gone = 0;                 // whose row is gone
   bool strangers = false;       // used ids over the manifest's time that are not on it
   bool speaks_against = false;  // anything that forbids a kill (check.h says what)
-  bool too_soon = false;        // after the last kill task that was sent
+  bool too_soon = false;        // after the last kill task that was sent, or that failed
+  bool kill_failed = false;     // the last kill task that was sent
   bool kill_bounded = false;    // kills can be bounded on this Druid
   Piece piece = Piece::kNone;
-  bool shutdown_asked = false;  // of that piece's task
+  bool shutdown_asked = false;  // of that piece's task, a short while ago
   Proof proof = Proof::kUnread;
 };
 
@@ -117,7 +120,7 @@ enum class Action {
   kReserve,       // take the interval, in the same transaction
   kMark,          // mark the next batch unused
   kPostKill,      // post the piece's task (the same id as often as it takes)
-  kShutdownKill,  // the task waits too long
+  kShutdownKill,  // the task waits or runs too long, or the drop was cancelled
   kRevive,        // mark the next batch used
 };
 const char* Name(Action action);
@@ -142,6 +145,7 @@ Move Next(State state, const Observation& seen);
 inline constexpr char kHeld[] = "HELD";
 inline constexpr char kForced[] = "FORCED";
 inline constexpr char kCapReached[] = "CAP_REACHED";
+inline constexpr char kApprovalRequired[] = "APPROVAL_REQUIRED";
 inline constexpr char kChangedSincePlan[] = "CHANGED_SINCE_PLAN";
 inline constexpr char kMarkRefused[] = "MARK_REFUSED";
 inline constexpr char kForeignDrop[] = "FOREIGN_DROP";
@@ -156,5 +160,7 @@ inline constexpr char kNewerData[] = "NEWER_DATA";
 inline constexpr char kRestoreRefused[] = "RESTORE_REFUSED";
 inline constexpr char kRestoreDiffers[] = "RESTORE_DIFFERS";
 inline constexpr char kRowsNotProven[] = "ROWS_NOT_PROVEN";
+// Of KILLED, which the worker gives: rows are gone, and some files are not.
+inline constexpr char kFilesLeft[] = "FILES_LEFT";
 
 }  // namespace interlock::drop

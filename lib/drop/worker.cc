@@ -4,6 +4,7 @@
 
 #include "lib/drop/drop_errors.h"
 #include "lib/drop/kill.h"
+#include "lib/drop/words.h"
 #include "lib/time/status_reason.h"
 
 namespace interlock::drop {
@@ -89,6 +90,10 @@ absl::StatusOr<work::Outcome> Worker::LookForOrphans(Drops::Detail detail, work:
       if (!stored.ok()) return stored;
     }
     drop->orphans = CountOrphans(detail.manifest);
+    if (drop->state == State::kKilled) {
+      drop->hold = AnyOrphaned(detail.manifest) ? kFilesLeft : "";
+      drop->message = KilledText(detail.manifest);
+    }
     if (!changed.empty()) stored = UpdateDrop(tx, *drop);
     if (!stored.ok()) return stored;
     return drop->orphans == 0 ? work::Finish(tx, claim)
@@ -156,6 +161,7 @@ Worker::Called Worker::PostKill(const Drop& drop, Kill kill) {
   if (ours == false) {
     kill.post = Kill::Post::kEnded;
     kill.outcome = "TAKEN";
+    kill.failure = kKillIdTaken;
   }
   // One that is taken and cannot be read now is settled by the next post.
   called.known = ours.has_value() || (answer.refused() && !exists);
@@ -163,7 +169,8 @@ Worker::Called Worker::PostKill(const Drop& drop, Kill kill) {
   if (called.refused && drop.refusals + 1 >= kMaxRefusals) {
     kill.post = Kill::Post::kEnded;
     kill.outcome = "REFUSED";
-    kill.error = called.text;
+    kill.failure = kKillTaskRefused;
+    kill.error = called.text.substr(0, kMaxErrorBytes);
   }
   called.kill = std::move(kill);
   return called;
@@ -177,7 +184,7 @@ absl::Status Worker::Note(store::Transaction& tx, const work::Claim& claim,
   if (called.sent) drop->called = now;
   if (called.known || !called.sent) drop->intent_until.reset();
   if (called.known) drop->refusals = called.refused ? drop->refusals + 1 : 0;
-  drop->message = called.text;
+  if (!called.text.empty()) drop->message = called.text;
   Instant due = drop->intent_until.value_or(now);
   if (decision.action == Action::kPostKill) {
     Kill kill = called.kill;
@@ -197,9 +204,9 @@ void Worker::Tell(const Drops::Detail& detail, const View& view) const {
     if (!view.changes.foreign.empty()) own_.on_foreign_change(detail.drop, kForeignDrop);
     if (!view.changes.lost.empty()) own_.on_foreign_change(detail.drop, "FOREIGN_KILL");
   }
-  const bool failed = view.kill && view.kill->outcome == "FAILED";
-  if (failed && own_.on_kill_failure) {
-    own_.on_kill_failure(detail.drop, KillFailure(view.kill->error));
+  const bool failed = view.kill && !view.kill->failure.empty();
+  if (failed && own_.on_kill_failure && view.kill->failure != kKillCancelled) {
+    own_.on_kill_failure(detail.drop, view.kill->failure);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <string>
 
 #include "lib/drop/check.h"
@@ -27,8 +28,16 @@ v1::Blocker::Kind KindOf(const std::string& reason) {
       {drop::kLocked, v1::Blocker::DRUID_LOCK},
       {drop::kRunningTask, v1::Blocker::DRUID_TASK},
       {drop::kClocksDisagree, v1::Blocker::CLOCK},
+      {drop::kOlderDataUnder, v1::Blocker::OLDER_DATA},
+      {drop::kTimeOfMarkUnknown, v1::Blocker::DRUID_UNKNOWN},
+      {drop::kCapReached, v1::Blocker::CAP},
       {"KILL_DUTY_INSIDE_WINDOW", v1::Blocker::KILL_DUTY},
+      {"MISALIGNED", v1::Blocker::CROSSING_GRANULARITY},
+      {"NOTHING_TO_DROP", v1::Blocker::NOTHING_THERE},
       {"TAIL", v1::Blocker::TAIL},
+      {"ORPHANED", v1::Blocker::ORPHAN},
+      {"BEHIND_WAITER", v1::Blocker::WAITER},
+      {"LOCK_DELAY", v1::Blocker::LOCK_DELAY},
   };
   const auto found = kKinds.find(reason);
   return found == kKinds.end() ? v1::Blocker::KIND_UNSPECIFIED : found->second;
@@ -66,6 +75,7 @@ void AddKill(const drop::Kill& kill, int64_t proven, RepeatedPtrField<v1::KillTa
   proto->set_reported_count(kill.reported);
   proto->set_proven_count(proven);
   ToProto(kill.stored, proto->mutable_submit_time());
+  if (kill.running) ToProto(*kill.running, proto->mutable_run_time());
   if (kill.ended) ToProto(*kill.ended, proto->mutable_end_time());
 }
 
@@ -86,21 +96,25 @@ v1::ManifestEntry::State StateOf(const drop::ManifestRow& row) {
   }
 }
 
-// Of all files: one that is left behind outweighs those that are gone.
+// Of the files whose rows are gone: one that is left behind outweighs all others, and one
+// that nobody could look for all that were.
 v1::Drop::StorageProbe ProbeOf(const drop::Manifest& rows) {
-  bool gone = false;
-  bool unclear = false;
+  int64_t killed = 0, gone = 0, unchecked = 0;
   for (const auto& row : rows) {
-    if (drop::Orphaned(row)) return v1::Drop::LEFT_BEHIND;
-    gone = gone || row.file == drop::File::kGone;
-    unclear = unclear || row.file == drop::File::kDoubtful || row.file == drop::File::kPresent;
+    const bool row_gone = row.phase == drop::Phase::kKilled || row.phase == drop::Phase::kLost;
+    if (!row_gone || row.tombstone) continue;
+    if (row.file == drop::File::kPresent) return v1::Drop::LEFT_BEHIND;
+    ++killed;
+    if (row.file == drop::File::kGone || row.file == drop::File::kShared) ++gone;
+    if (row.file == drop::File::kUnchecked) ++unchecked;
   }
-  if (unclear) return v1::Drop::UNCLEAR;
-  return gone ? v1::Drop::GONE : v1::Drop::NOT_CHECKED;
+  if (killed == 0) return v1::Drop::STORAGE_PROBE_UNSPECIFIED;
+  if (unchecked == killed) return v1::Drop::NOT_CHECKED;
+  return gone == killed ? v1::Drop::GONE : v1::Drop::UNCLEAR;
 }
 
 bool Restorable(const drop::Drop& drop) {
-  if (drop.hold == drop::kNewerDataOver) return false;
+  if (drop.revivable == 0 || drop.hold == drop::kNewerDataOver) return false;
   const drop::State state = drop.state;
   return state == drop::State::kMarked || state == drop::State::kChecking ||
          (state == drop::State::kAwaitingApproval && drop.marked) ||
@@ -241,15 +255,15 @@ void ToProto(const drop::Drops::Detail& detail, v1::Drop* proto) {
   ToProto(detail.drop, proto);
   int64_t orphans = 0;
   int64_t restored = 0;
-  bool any_marked = false;
+  std::set<std::string> versions;
   for (const auto& row : detail.manifest) {
     if (drop::Orphaned(row)) ++orphans;
     if (row.phase == drop::Phase::kRestored) ++restored;
-    any_marked = any_marked || row.phase == drop::Phase::kMarked;
+    if (row.phase != drop::Phase::kStays) versions.insert(row.version);
   }
+  for (const auto& version : versions) proto->mutable_manifest()->add_versions(version);
   proto->set_orphan_count(orphans);
   proto->set_restored_count(restored);
-  proto->set_restorable(proto->restorable() && any_marked);
   proto->set_storage_probe(ProbeOf(detail.manifest));
   for (const auto& kill : detail.kills) {
     const auto proven = std::count_if(
@@ -294,7 +308,7 @@ void ToProto(const drop::Plan& plan, bool with_segments, v1::DropPlan* proto) {
   for (const auto& note : plan.notes) AddNote(note, proto->mutable_notices());
   ToProto(plan.window_end, proto->mutable_window_end_time());
   if (!with_segments) return;
-  for (const auto& row : plan.manifest) ToProto(row, proto->add_entries());
+  for (const auto& row : plan.doomed()) ToProto(row, proto->add_entries());
 }
 
 }  // namespace interlock::server

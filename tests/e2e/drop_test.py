@@ -3,6 +3,7 @@
 (class OnDruidDrops): the same statements must hold on both."""
 import contextlib
 import fcntl
+import http.client
 import json
 import pathlib
 import struct
@@ -220,7 +221,11 @@ class Drops:
                                       "age": "P1D", "window": "1s", "max_share": 0.4}))
         code, reply, error = server.ctl("retention", "put", policy, "--dry-run")
         self.assertEqual(code, 0, error)
-        self.assertEqual(reply["plans"][0]["blockers"][0]["reason"], "CAP_REACHED")
+        blocker = reply["plans"][0]["blockers"][0]
+        self.assertEqual((blocker["reason"], blocker["kind"]), ("CAP_REACHED", "CAP"))
+        table = server.ctl("-o", "table", "retention", "put", policy, "--dry-run",
+                           json_output=False)[1]
+        self.assertRegex(table, f"(?s)WOULD DROP FROM.*{self.datasource}.*CAP")
         code, _, error = server.ctl("retention", "put", policy, "--reason", "GDPR")
         self.assertEqual(code, 0, error)
         drop = wait_for("the policy's drop", lambda: server.ctl("drops", "list", self.datasource)
@@ -247,10 +252,172 @@ class Drops:
         self.assertTrue(all(line["entry"]["segment"]["load_spec"] for line in lines))
 
 
+    # --- Restored from wherever it stands --------------------------------------------------
+    def restore(self, server, drop, end="RESTORED", code=0):
+        got, reply, error = server.ctl("drops", "restore", drop, "--reason", "wrong hour")
+        self.assertEqual(got, code, error)
+        if end is None:
+            return error
+        now = reply["drop"]
+        self.assertEqual(now["state"], end, now.get("message"))
+        if end == "RESTORED":
+            self.assertEqual({c["measure"]: c["result"] for c in now["rows"]},
+                             {m: "EQUAL" for m in ("rows", "events", "sent")})
+        return now
+
+    def test_restore_at_every_state(self):
+        gates = []
+
+        def through(cluster):
+            gates.append(Gate(getattr(cluster, "overlord", None) or cluster.address, "none"))
+            self.addCleanup(gates[0].stop)
+            parts = {s: getattr(cluster, s, None) or cluster.address
+                     for s in ("coordinator", "broker")}
+            return type("Gated", (), dict(parts, overlord=gates[0].address))
+        druid, server = self.loaded({10: 5, 12: 9, 14: 4}, through=through, drops="""
+            recheck_every { seconds: 1 } kill_spacing { seconds: 10 }""")
+        gate = gates[0]
+
+        def held(head):
+            """The next request to the overlord that begins so is held until gate.open."""
+            gate.open.clear()
+            gate.wanted = head.encode()
+            gate.caught.clear()
+        whole = druid.fingerprint(self.datasource, hours(10, 15))
+        before = druid.fingerprint(self.datasource, hours(10, 11))
+        gate.caught.set()
+
+        # AWAITING_APPROVAL of a policy's cap, and CANCELLED from there: nothing was marked, so
+        # there is nothing to bring back.
+        policy = self.folder / "policy.json"
+        policy.write_text(json.dumps({"name": "old", "datasource_pattern": self.datasource,
+                                      "age": "P1D", "max_share": 0.1}))
+        self.assertEqual(server.ctl("retention", "put", policy)[0], 0)
+        drop = wait_for("the policy's drop", lambda: server.ctl("drops", "list", self.datasource)
+                        [1].get("drops"))[0]
+        self.assertEqual((drop["reason"], drop["restorable"]), ("CAP_REACHED", False))
+        drop = drop["drop_id"]
+        self.assertIn("NOTHING_TO_RESTORE", self.restore(server, drop, None, 1))
+        code, reply, error = server.ctl("drops", "cancel", drop, "--reason", "no")
+        self.assertEqual((code, reply["drop"]["state"]), (0, "CANCELLED"), error)
+        self.assertFalse(reply["drop"]["restorable"])
+        self.assertIn("NOTHING_TO_RESTORE", self.restore(server, drop, None, 1))
+        self.assertEqual(server.ctl("retention", "delete", "old")[0], 0)
+
+        # MARKED, in its window.
+        drop = self.drop(server, 10, 11, window="1h")
+        self.await_state(server, drop, "MARKED")
+        self.assertEqual(self.rows(druid, 10, 0), 0)
+        self.restore(server, drop)
+        self.assertEqual(self.rows(druid, 10, 5), 5)
+        self.assertEqual(druid.fingerprint(self.datasource, hours(10, 11)), before)
+
+        # AWAITING_APPROVAL.
+        code, reply, error = server.ctl("drop", self.datasource, hours(10, 11), "--reason", "test",
+                                        "--window", "1s", "--approval")
+        self.assertEqual(code, 0, error)
+        now = self.await_state(server, reply["drop"]["drop_id"], "AWAITING_APPROVAL")
+        self.assertEqual((now["reason"], now["restorable"]), ("APPROVAL_REQUIRED", True))
+        self.restore(server, now["drop_id"])
+
+        # CHECKING: in the middle of the look at running tasks, which only that state has.
+        drop = self.drop(server, 10, 11, window="1s")
+        held("GET /druid/indexer/v1/tasks?datasource=")
+        self.await_state(server, drop, "CHECKING")
+        self.assertTrue(gate.caught.wait(60))
+        code, reply, error = server.ctl("drops", "restore", drop, "--no-wait")
+        self.assertEqual((code, reply["drop"]["state"]), (0, "RESTORING"), error)
+        gate.open.set()
+        self.await_state(server, drop, "RESTORED")
+        self.assertEqual(self.rows(druid, 10, 5), 5)
+        self.assertEqual(druid.fingerprint(self.datasource, hours(10, 15)), whole, "as it was")
+
+        # KILLING: not now; after a cancel what is left comes back, and what is gone is told.
+        drop = self.drop(server, 10, 13, window="1s")
+        held("POST /druid/indexer/v1/task ")
+        self.await_state(server, drop, "KILLING")
+        self.assertTrue(gate.caught.wait(60))
+        self.assertIn("KILL_STARTED", self.restore(server, drop, None, 1))
+        gate.open.set()
+
+        # Between two of its kills: one hour is gone, the other still marked.
+        def one_gone():
+            states = sorted(json.loads(line)["entry"]["state"] for line in server.ctl(
+                "-o", "json", "drops", "manifest", drop, json_output=False)[1].splitlines())
+            return states == ["KILLED", "UNUSED"]
+        wait_for("the first hour to be gone", one_gone)
+        self.assertTrue(self.get(server, drop)["restorable"])
+        now = self.restore(server, drop, "PARTLY_RESTORED", 1)
+        self.assertIn("1 of 2 segments are killed, for good", now["message"])
+        self.assertEqual(int(now["restored_count"]), 1)
+        self.assertEqual(self.rows(druid, 12, 9), 9)
+        self.assertEqual(self.rows(druid, 10, 0), 0)
+        self.assertEqual(druid.segments(self.datasource, hours(10, 11)), [])
+
+        # KILLED: nothing is left.
+        drop = self.drop(server, 14, 15, window="1s")
+        now = self.await_state(server, drop, "KILLED")
+        self.assertFalse(now["restorable"])
+        self.assertEqual(len(now["manifest"]["versions"]), 1)
+        self.assertIn("NOTHING_TO_RESTORE", self.restore(server, drop, None, 1))
+
+
 class SimulatedDrops(Drops, EndToEnd):
     def cluster(self):
-        simulator = self.run_simulator()
-        return simulator.druid(), simulator
+        self.simulator = self.run_simulator()
+        return self.simulator.druid(), self.simulator
+
+    def test_a_seal_over_what_a_drop_has_marked_says_so_and_what_would_do(self):
+        _, server = self.loaded({10: 5, 11: 7})
+        drop = self.drop(server, 10, 11, window="1h")
+        self.await_state(server, drop, "MARKED")
+        code, reply, error = server.ctl("seal", self.datasource, hours(10, 12), "--reason", "sent")
+        self.assertEqual(code, 0, error)
+        notice, = [n for n in reply["notices"] if n["reason"] == "DROPPED_HERE"]
+        self.assertIn(drop, notice["message"])
+        error = self.restore(server, drop, None, 1)
+        self.assertIn("SEALED", error)
+        self.assertIn("seals unseal", error)
+        self.assertNotIn("--correction", error, "a restore is no backfill")
+
+    def test_what_is_asked_badly_is_refused(self):
+        _, server = self.loaded({10: 5})
+        code, _, error = server.ctl("drop", self.datasource, hours(10, 11), "--reason", "  \t ")
+        self.assertEqual(code, 2, error)
+        self.assertIn("REASON_REQUIRED", error)
+        code, _, error = server.ctl("drops", "list", "--limit", "-1")
+        self.assertEqual(code, 2, error)
+
+    def test_a_dry_run_lists_the_segments_that_go_and_none_that_stay(self):
+        druid, server = self.loaded({10: 5, 11: 7})
+        code, reply, error = server.ctl(
+            "drop", self.datasource, "2026-07-16T10:00Z/2026-07-16T11:30Z", "--reason", "test",
+            "--dry-run", "--segments", "--accept-partial-cover")
+        self.assertEqual(code, 0, error)
+        listed = [e["segment"]["segment_id"] for e in reply["plan"]["entries"]]
+        self.assertEqual(listed, [s["identifier"]
+                                  for s in druid.segments(self.datasource, hours(10, 11))])
+
+    def test_failures_stay_counted_over_a_restart_which_needs_no_patience(self):
+        _, server = self.loaded({10: 5})
+        self.simulator.fault(match={"path": "/druid/indexer/v1/task", "method": "POST"},
+                             kind="failed_task", times=1)
+        drop = self.drop(server, 10, 11)
+        self.await_state(server, drop, "KILLED")
+        counted = f'interlock_kill_failures_total{{datasource="{self.datasource}",reason="OTHER"}} 1'
+        self.assertIn(counted, server.http("/metrics"))
+        # A scraper that keeps its connection, as Prometheus does.
+        scraper = http.client.HTTPConnection("127.0.0.1", server.admin)
+        self.addCleanup(scraper.close)
+        scraper.request("GET", "/metrics")
+        scraper.getresponse().read()
+        begun = time.monotonic()
+        server.process.terminate()
+        wait_for("the end of the log", lambda: '"drained"' in server.log())
+        self.assertEqual(server.process.wait(0.3), 0, "drained, and gone")
+        self.assertLess(time.monotonic() - begun, 1.5)
+        server.start()
+        self.assertIn(counted, server.http("/metrics"))
 
 
 @contextlib.contextmanager
@@ -308,6 +475,10 @@ class OnDruidDrops(Drops, EndToEnd):
                 self.assertEqual(now["kill_tasks"][0]["druid_status"], "FAILED")
                 self.assertEqual((int(now["orphan_count"]), now["storage_probe"]),
                                  (1, "LEFT_BEHIND"))
+                self.assertEqual(now["reason"], "FILES_LEFT")
+                self.assertIn(self.datasource, now["message"], "which file")
+                # Druid's Indexer tells no cause; that it could not delete it does.
+                self.assertEqual(now["kill_tasks"][0]["failure_reason"], "FILES_LEFT")
                 labels = wait_for("the alert", lambda: [
                     a["labels"] for a in prometheus.alerts("InterlockKillFailed")
                     if a["state"] == "firing"], 60)[0]

@@ -185,5 +185,16 @@ TEST(ErrorLine, ShowsControlCharactersAndDoesNotObeyThem) {
             "er?");
 }
 
+TEST(ErrorLine, OfACallThatWasNotAnsweredSaysWhetherItCanBeSentAgain) {
+  const absl::Status unanswered = WithReason(absl::DeadlineExceededError("late"), "NO_ANSWER");
+  const auto says = [&](Repeat repeat, const char* part) {
+    return ErrorLine(unanswered, "", repeat).find(part) != std::string::npos;
+  };
+  EXPECT_TRUE(says(Repeat::kSafely, "same --request-id"));
+  EXPECT_FALSE(says(Repeat::kBlindly, "same --request-id")) << "none was given";
+  EXPECT_TRUE(says(Repeat::kBlindly, "look what is there before you send it again"));
+  EXPECT_TRUE(says(Repeat::kAsItIs, "ask again"));
+}
+
 }  // namespace
 }  // namespace interlock::cli

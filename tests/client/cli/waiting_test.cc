@@ -236,6 +236,58 @@ TEST(DropWait, EndsWithNoOrNotKnownWhereItIsNotKilled) {
   EXPECT_THAT(asks.err, HasSubstr("interlockctl drops approve d-1"));
 }
 
+TEST(DropWait, KilledWithFilesLeftIsNotAllThatWasAskedFor) {
+  OneDrop server({v1::Drop::KILLED});
+  server.calls.On<v1::GetDropRequest, v1::GetDropResponse>(
+      "Drops.GetDrop", [](const auto&, auto& reply) {
+        reply.mutable_drop()->set_drop_id("d-1");
+        reply.mutable_drop()->set_state(v1::Drop::KILLED);
+        reply.mutable_drop()->set_reason("FILES_LEFT");
+        reply.mutable_drop()->set_orphan_count(1);
+        return absl::OkStatus();
+      });
+  EXPECT_EQ(server.Drop(true), 1);
+  EXPECT_THAT(server.err, HasSubstr("FILES_LEFT"));
+}
+
+TEST(DropWait, ThatWaitsForClocksNamesWhatAcceptsThem) {
+  OneDrop server({v1::Drop::AWAITING_APPROVAL});
+  server.calls.On<v1::GetDropRequest, v1::GetDropResponse>(
+      "Drops.GetDrop", [](const auto&, auto& reply) {
+        reply.mutable_drop()->set_drop_id("d-1");
+        reply.mutable_drop()->set_state(v1::Drop::AWAITING_APPROVAL);
+        reply.mutable_drop()->set_reason("CLOCKS_DISAGREE");
+        return absl::OkStatus();
+      });
+  EXPECT_EQ(server.Drop(true), 6);
+  EXPECT_THAT(server.err, HasSubstr("drops approve d-1 --accept-clock"));
+}
+
+TEST(DropWait, ThatIsOverNamesTheDrop) {
+  OneDrop server({v1::Drop::MARKED});
+  EXPECT_EQ(server.Run({"drop", "ds", "2026-07-16", "--reason", "retention", "--window", "2s",
+                        "--wait", "--timeout", "30s"}),
+            6);
+  EXPECT_THAT(server.err, HasSubstr("WAIT_OVER"));
+  EXPECT_THAT(server.err, HasSubstr("interlockctl drops get d-1"));
+}
+
+// --timeout bounds the call where nothing is waited for: that it was not answered is no end of
+// a waiting.
+TEST(DropWait, WithoutItATimeoutIsACallThatWasNotAnswered) {
+  OneDrop server({v1::Drop::MARKED});
+  server.calls.On<v1::DropAndKillRequest, v1::DropAndKillResponse>(
+      "IngestionCoordinator.DropAndKill", [&](const auto&, auto&) {
+        server.clock.Advance(absl::Seconds(5));
+        return Refusal(absl::StatusCode::kDeadlineExceeded, "late", "NO_ANSWER");
+      });
+  EXPECT_EQ(server.Run({"drop", "ds", "2026-07-16", "--reason", "retention", "--window", "2s",
+                        "--timeout", "5s"}),
+            3);
+  EXPECT_THAT(server.err, HasSubstr("NO_ANSWER"));
+  EXPECT_THAT(server.err, HasSubstr("look what is there"));
+}
+
 TEST(RestoreWait, WaitsUntilAllOfItIsBack) {
   OneDrop server({v1::Drop::RESTORING, v1::Drop::RESTORING, v1::Drop::RESTORED});
   EXPECT_EQ(server.Run({"drops", "restore", "d-1"}), 0) << server.err;

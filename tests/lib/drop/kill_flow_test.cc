@@ -7,6 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "lib/drop/counts.h"
+#include "lib/drop/kill.h"
 #include "lib/druid/task_id.h"
 #include "tests/lib/drop/drop_site.h"
 
@@ -40,6 +41,44 @@ class DropKillTest : public ::testing::Test {
                     })
                     .ok());
     return count;
+  }
+  static std::filesystem::path PathOf(const ManifestRow& row) {
+    const size_t begin = row.load_spec.find(R"("path":")") + 8;
+    return row.load_spec.substr(begin, row.load_spec.find('"', begin) - begin);
+  }
+  // As a store does that takes a delete and keeps the object.
+  static void KeepFile(DropSite& site, const std::filesystem::path& path) {
+    site.after_reply = [&site, path](const druid::HttpRequest&) {
+      if (site.UnusedIds().empty() && !std::filesystem::exists(path)) {
+        std::filesystem::create_directories(path);
+      }
+    };
+  }
+  // That many kill tasks are shown as running, and never end.
+  static void Stick(DropSite& site, int times) {
+    ASSERT_TRUE(
+        site.druid()
+            .AddFault(absl::StrCat(R"({"match":{"path":"/druid/indexer/v1/task","method":"POST"},)",
+                                   R"("kind":"stuck_task","times":)", times, "}"))
+            .ok());
+  }
+  template <class Counts>
+  static Counts Counted(DropSite& site, absl::StatusOr<Counts> (*count)(store::Transaction&)) {
+    Counts counts;
+    EXPECT_TRUE(site.store()
+                    .Read([&](store::Transaction& tx) {
+                      auto counted = count(tx);
+                      if (counted.ok()) counts = *counted;
+                      return counted.status();
+                    })
+                    .ok());
+    return counts;
+  }
+  static std::vector<OpenKill> OpenKillSince(DropSite& site) {
+    return Counted(site, OldestOpenKills);
+  }
+  static std::vector<KillFailureCount> Failures(DropSite& site) {
+    return Counted(site, CountKillFailures);
   }
   std::vector<std::string> KillsSent(DropSite& site) {
     std::vector<std::string> kills;
@@ -95,28 +134,41 @@ TEST_F(DropKillTest, Case059ReportsAFileThatASuccessfulKillLeftUntilItIsRemoved)
   site.Load(13, 14, 1);
   const Drop drop = Marked(site, kHour13);
   const auto before = site.drops().GetDetail(drop.id);
-  const std::string spec = before->manifest.front().load_spec;
-  const size_t begin = spec.find(R"("path":")") + 8;
-  const std::filesystem::path path = spec.substr(begin, spec.find('"', begin) - begin);
-  site.after_step = [&] {
-    // As a store does that takes a delete and keeps the object.
-    if (site.UnusedIds().empty() && !std::filesystem::exists(path)) {
-      std::filesystem::create_directories(path);
-    }
-  };
+  const std::filesystem::path path = PathOf(before->manifest.front());
+  KeepFile(site, path);
   ASSERT_TRUE(site.RunTo(drop.id, State::kKilled));
-  site.after_step = nullptr;
+  site.after_reply = nullptr;
   const auto detail = site.drops().GetDetail(drop.id);
   EXPECT_EQ(detail->kills.front().outcome, "SUCCESS");
   EXPECT_EQ(detail->manifest.front().phase, Phase::kKilled) << "the metadata is gone";
   EXPECT_TRUE(Orphaned(detail->manifest.front())) << "the file is not";
   EXPECT_EQ(detail->drop.orphans, 1);
   EXPECT_EQ(Orphans(site), 1);
+  EXPECT_EQ(detail->drop.hold, kFilesLeft) << "not as plain a success as any other";
+  EXPECT_THAT(detail->drop.message, HasSubstr(path.string()));
   // Somebody removes it by hand: it is looked for now and then, and counts no more.
   std::filesystem::remove_all(path);
   site.RunFor(absl::Hours(3));
   EXPECT_EQ(site.Now(drop.id).orphans, 0);
+  EXPECT_EQ(site.Now(drop.id).hold, "");
+  EXPECT_THAT(site.Now(drop.id).message, Not(HasSubstr("still there")));
   EXPECT_EQ(Orphans(site), 0);
+}
+
+TEST_F(DropKillTest, AFailureThatDruidDoesNotExplainIsToldByWhatItLeft) {
+  DropSite site;
+  site.Load(13, 14, 1);
+  const Drop drop = Marked(site, kHour13);
+  KeepFile(site, PathOf(site.drops().GetDetail(drop.id)->manifest.front()));
+  ASSERT_TRUE(site.druid()
+                  .AddFault(R"({"match":{"path":"/druid/indexer/v1/task","method":"POST"},)"
+                            R"("kind":"failed_but_published"})")
+                  .ok());
+  ASSERT_TRUE(site.RunTo(drop.id, State::kKilled));
+  site.after_reply = nullptr;
+  EXPECT_EQ(site.drops().GetDetail(drop.id)->kills.front().failure, kKillFilesLeft);
+  EXPECT_THAT(site.kill_failures, ElementsAre(kKillFilesLeft));
+  EXPECT_EQ(site.Now(drop.id).hold, kFilesLeft);
 }
 
 // Case 53: rows go before files. What a failed kill has left in deep storage is named.
@@ -136,6 +188,9 @@ TEST_F(DropKillTest, Case053NamesOrphansOfAKillThatFailed) {
   EXPECT_EQ(detail->drop.state, State::kKilled) << detail->drop.message;
   EXPECT_EQ(detail->kills[0].outcome, "FAILED");
   EXPECT_THAT(detail->kills[0].error, HasSubstr("cannot remove"));
+  EXPECT_EQ(detail->kills[0].failure, "PERMISSION") << detail->kills[0].error;
+  EXPECT_EQ(detail->drop.hold, kFilesLeft);
+  EXPECT_THAT(detail->drop.message, HasSubstr("the files of 2 are still there"));
   EXPECT_THAT(site.kill_failures, Not(IsEmpty()));
   std::vector<std::string> orphans;
   for (const ManifestRow& row : detail->manifest) {
@@ -157,7 +212,7 @@ TEST_F(DropKillTest, AFailedTaskIsTriedAgainAndThenGivenUpWithWhatIsLeft) {
                   .ok());
   ASSERT_TRUE(site.RunTo(drop.id, State::kFailed));
   EXPECT_EQ(site.Now(drop.id).hold, kKillFailed);
-  EXPECT_THAT(site.Now(drop.id).message, HasSubstr("1 segments are left"));
+  EXPECT_THAT(site.Now(drop.id).message, HasSubstr("1 segment is left"));
   EXPECT_THAT(KillsSent(site), SizeIs(kMaxKillFailures));
   EXPECT_EQ(site.kill_failures.size(), static_cast<size_t>(kMaxKillFailures));
   site.druid().ClearFaults();
@@ -182,9 +237,111 @@ TEST_F(DropKillTest, ATaskThatWaitsTooLongIsShutDownAndCheckedAnew) {
   EXPECT_EQ(detail->drop.state, State::kKilled) << detail->drop.message;
   ASSERT_GT(detail->kills.size(), 1u);
   EXPECT_TRUE(detail->kills[0].shutdown_asked);
-  EXPECT_EQ(detail->kills[0].failure, "SHUT_DOWN");
+  EXPECT_EQ(detail->kills[0].failure, kKillWaitedTooLong);
+  EXPECT_FALSE(detail->kills[0].running.has_value());
   EXPECT_EQ(detail->kills.back().outcome, "SUCCESS");
   EXPECT_THAT(site.Sent("/shutdown"), Not(IsEmpty()));
+}
+
+// Cases 78 and 79: Druid shows it as RUNNING for ever. Counted from when it began to run.
+TEST_F(DropKillTest, Case079ATaskThatRunsForEverIsSaidShutDownAndTriedAgain) {
+  DropSite site;
+  site.Load(13, 14, 1);
+  const Drop drop = Marked(site, kHour13);
+  Stick(site, 1);
+  ASSERT_TRUE(site.RunTo(drop.id, State::kKilling));
+  site.RunFor(absl::Minutes(30));
+  EXPECT_EQ(site.Now(drop.id).state, State::kKilling) << "30 minutes are none too many";
+  EXPECT_THAT(site.Now(drop.id).message, HasSubstr("RUNNING since 2026-"));
+  EXPECT_THAT(site.Now(drop.id).message, HasSubstr("1 segment over 2026-07-16T13"));
+  EXPECT_THAT(OpenKillSince(site), SizeIs(1));
+  EXPECT_THAT(site.Sent("/shutdown"), IsEmpty());
+  ASSERT_TRUE(site.RunTo(drop.id, State::kKilled));
+  const auto detail = site.drops().GetDetail(drop.id);
+  ASSERT_THAT(detail->kills, SizeIs(2));
+  EXPECT_EQ(detail->kills[0].failure, kKillRanTooLong);
+  EXPECT_GE(*detail->kills[0].ended - *detail->kills[0].running, absl::Hours(2));
+  EXPECT_LE(*detail->kills[0].ended - *detail->kills[0].running, absl::Hours(2) + absl::Minutes(1));
+  EXPECT_THAT(site.kill_failures, ElementsAre(kKillRanTooLong));
+  EXPECT_THAT(OpenKillSince(site), IsEmpty());
+}
+
+TEST_F(DropKillTest, ATaskThatRunsForEverEachTimeIsGivenUpWithWhatIsLeft) {
+  DropSite site;
+  site.options().kill_run_deadline = absl::Minutes(5);
+  site.Restart();
+  site.Load(13, 14, 1);
+  const Drop drop = Marked(site, kHour13);
+  Stick(site, 0);
+  ASSERT_TRUE(site.RunTo(drop.id, State::kFailed));
+  EXPECT_THAT(KillsSent(site), SizeIs(kMaxKillFailures));
+  EXPECT_EQ(site.Now(drop.id).hold, kKillFailed);
+  EXPECT_THAT(site.Now(drop.id).message, HasSubstr("1 segment is left"));
+}
+
+TEST_F(DropKillTest, CancelShutsDownATaskThatHangsAndReadsWhatItLeft) {
+  DropSite site;
+  site.Load(13, 14, 1);
+  const Drop drop = Marked(site, kHour13);
+  Stick(site, 1);
+  ASSERT_TRUE(site.RunTo(drop.id, State::kKilling));
+  site.RunFor(absl::Minutes(1));
+  const auto cancelled = site.drops().Cancel(drop.id, site.Ada("", "wrong hour"));
+  ASSERT_TRUE(cancelled.ok()) << cancelled.status();
+  EXPECT_THAT(cancelled->message, HasSubstr("shut down"));
+  ASSERT_TRUE(site.RunTo(drop.id, State::kCancelled, absl::Minutes(1)));
+  const auto detail = site.drops().GetDetail(drop.id);
+  EXPECT_EQ(detail->kills.front().outcome, "FAILED");
+  EXPECT_EQ(detail->kills.front().failure, kKillCancelled);
+  EXPECT_THAT(detail->drop.message, HasSubstr("1 segment is left, marked unused"));
+  EXPECT_EQ(detail->drop.revivable, 1);
+  EXPECT_THAT(site.kill_failures, IsEmpty()) << "a person wanted it";
+  EXPECT_THAT(Failures(site), IsEmpty());
+  ASSERT_TRUE(site.drops().Restore(drop.id, site.Ada()).ok());
+  ASSERT_TRUE(site.RunTo(drop.id, State::kRestored));
+}
+
+TEST_F(DropKillTest, ATaskThatDoesNotStopIsAskedAgainAndThatIsSaid) {
+  DropSite site;
+  site.Load(13, 14, 1);
+  const Drop drop = Marked(site, kHour13);
+  Stick(site, 1);
+  // Each shutdown is answered and none has an effect (case 72).
+  ASSERT_TRUE(site.druid()
+                  .AddFault(R"({"match":{"path":"*/shutdown","method":"POST"},"times":3,)"
+                            R"("kind":"status","status":200,"body":"{}"})")
+                  .ok());
+  ASSERT_TRUE(site.RunTo(drop.id, State::kKilling));
+  ASSERT_TRUE(site.drops().Cancel(drop.id, site.Ada()).ok());
+  site.RunFor(absl::Seconds(20));
+  EXPECT_EQ(site.Now(drop.id).state, State::kKilling);
+  EXPECT_THAT(site.Now(drop.id).message, HasSubstr("was asked to stop"));
+  EXPECT_THAT(site.Sent("/shutdown"), SizeIs(1)) << "not with every look";
+  ASSERT_TRUE(site.RunTo(drop.id, State::kCancelled, absl::Minutes(5)));
+}
+
+TEST_F(DropKillTest, AFailureIsSaidAtOnceWithWhatTheTaskLeft) {
+  DropSite site;
+  site.Load(13, 14, 1);
+  const Drop drop = Marked(site, kHour13);
+  ASSERT_TRUE(site.druid()
+                  .AddFault(R"({"match":{"path":"/druid/indexer/v1/task","method":"POST"},)"
+                            R"("kind":"failed_task","times":1})")
+                  .ok());
+  // The very step that sees the task's end.
+  ASSERT_TRUE(site.RunUntil(drop.id, [&](const Drop&) {
+    const auto detail = site.drops().GetDetail(drop.id);
+    return !detail->kills.empty() && detail->kills.back().ended.has_value();
+  }));
+  EXPECT_EQ(site.Now(drop.id).state, State::kChecking);
+  EXPECT_EQ(site.Now(drop.id).hold, kKillFailed);
+  EXPECT_THAT(site.Now(drop.id).message, HasSubstr("failed (OTHER)"));
+  ASSERT_TRUE(site.RunTo(drop.id, State::kKilled));
+  EXPECT_EQ(site.Now(drop.id).hold, "");
+  const auto failures = Failures(site);
+  ASSERT_THAT(failures, SizeIs(1)) << "counted in the store, whatever restarts";
+  EXPECT_EQ(failures[0].reason, kKillOther);
+  EXPECT_EQ(failures[0].count, 1);
 }
 
 TEST_F(DropKillTest, ATaskOfAnothersUnderOurIdIsNeverTakenForOurs) {
@@ -248,17 +405,20 @@ TEST_F(DropKillTest, StoppedHalfWayRestoresTheRest) {
   site.Load(10, 11, 1);
   site.Load(13, 14, 1);
   const Drop drop = Marked(site, kDay);
-  site.after_step = [&] {
+  // The first piece's task has done its work, and nobody has seen that yet.
+  site.before_send = [&](const druid::HttpRequest&) {
     if (site.Now(drop.id).state != State::kKilling || site.Now(drop.id).cancel) return;
+    if (site.UnusedIds().size() != 1) return;
     EXPECT_EQ(ReasonOf(site.drops().Restore(drop.id, site.Ada()).status()), "KILL_STARTED");
     EXPECT_TRUE(site.drops().Cancel(drop.id, site.Ada("", "wrong day")).ok());
   };
-  // The first piece's task ends, and no second one is sent.
+  // No second one is sent.
   ASSERT_TRUE(site.RunUntil(drop.id, [](const Drop& now) { return Ended(now.state); }));
   EXPECT_THAT(KillsSent(site), SizeIs(1));
   EXPECT_EQ(site.Now(drop.id).state, State::kFailed) << "one hour is gone";
   EXPECT_EQ(site.Now(drop.id).hold, kCancelledHalfWay);
-  site.after_step = nullptr;
+  EXPECT_THAT(site.Now(drop.id).message, HasSubstr("1 segment killed; 1 segment is left"));
+  site.before_send = nullptr;
   ASSERT_TRUE(site.drops().Restore(drop.id, site.Ada()).ok());
   ASSERT_TRUE(site.RunUntil(drop.id, [](const Drop& now) {
     return now.state == State::kPartlyRestored || now.state == State::kFailed;

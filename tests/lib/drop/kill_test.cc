@@ -103,6 +103,10 @@ TEST(KillFailure, IsReadFromTheTasksError) {
   EXPECT_EQ(KillFailure("java.nio.file.NoSuchFileException: /segments/x"), "FILE_MISSING");
   EXPECT_EQ(KillFailure("This task disappeared on the worker where it was assigned."),
             "WORKER_LOST");
+  // A real 33 with an Indexer, of a file that cannot be deleted: no word of why.
+  EXPECT_EQ(KillFailure("Failed with exception [Unable to kill segment]. See indexer logs for "
+                        "details."),
+            "FILES_LEFT");
   EXPECT_EQ(KillFailure(""), "OTHER");
   EXPECT_FALSE(WorthAnotherKill("PERMISSION"));
   EXPECT_TRUE(WorthAnotherKill("WORKER_LOST"));

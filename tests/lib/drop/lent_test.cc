@@ -182,7 +182,7 @@ TEST_F(LentDropTest, TakenByForceWhileKillingShutsTheTaskDownAndFollowsItToItsEn
   const auto detail = site_.drops().GetDetail(drop.id);
   ASSERT_THAT(detail->kills, SizeIs(1));
   EXPECT_TRUE(detail->kills[0].shutdown_asked);
-  EXPECT_EQ(detail->kills[0].failure, "SHUT_DOWN");
+  EXPECT_EQ(detail->kills[0].failure, "CANCELLED");
   EXPECT_EQ(detail->drop.hold, kForced);
   EXPECT_THAT(Held(), IsEmpty());
   EXPECT_THAT(site_.UnusedIds(), SizeIs(1)) << "nothing was killed";

@@ -60,6 +60,19 @@ TEST(Manifest, CallsUnknownUsedSegmentsOverItsTimeStrangers) {
   EXPECT_EQ(sighting.strangers[0].id, appended.id);
 }
 
+TEST(Manifest, TellsOlderDataThatWasBroughtBackFromNewer) {
+  ManifestRow hidden = MakeRow(MakeSegment(kHour13, "v1"));
+  hidden.hidden = true;
+  const Manifest rows = {hidden, MakeRow(MakeSegment(kHour13, "v3"))};
+  const auto newer = [&](const druid::Segment& stranger) {
+    return !Newer(rows, See(rows, {{stranger}, {{}}})).empty();
+  };
+  EXPECT_FALSE(newer(MakeSegment(kHour13, "v2"))) << "v3 hides it again, whatever v1 was";
+  EXPECT_TRUE(newer(MakeSegment(kHour13, "v4")));
+  EXPECT_TRUE(newer(MakeSegment(kHour13, "v3", 1))) << "it adds to ours";
+  EXPECT_TRUE(newer(MakeSegment("2026-07-16/2026-07-17", "v2"))) << "ours hides an hour of it";
+}
+
 TEST(Manifest, TellsOurMarkFromSomebodyElses) {
   const auto segment = MakeSegment(kHour13, "v1");
   const auto seen = [&](ManifestRow row, const char* since) {

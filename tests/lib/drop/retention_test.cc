@@ -197,6 +197,7 @@ TEST_F(RetentionRunTest, WhatAPersonGaveUpOrBroughtBackIsLeftAloneUntilThePolicy
   site_.RunFor(absl::Hours(48));
   EXPECT_THAT(Drops(), SizeIs(1));
   EXPECT_THAT(site_.UsedIds(), SizeIs(3));
+  EXPECT_THAT(Stored().run_message, HasSubstr("is left alone")) << "some is old enough";
 
   policy.max_segments = 100;
   Put(policy);

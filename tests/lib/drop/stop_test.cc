@@ -21,8 +21,10 @@ class DropStopTest : public ::testing::Test {
  protected:
   DropStopTest() { site_.Load(13, 14, 1); }
 
-  Drop Marked() {
-    const Drop drop = site_.Submitted(site_.Request(kHour13));
+  Drop Marked(absl::Duration window = absl::Hours(72)) {
+    DropRequest request = site_.Request(kHour13);
+    request.window = window;
+    const Drop drop = site_.Submitted(request);
     EXPECT_TRUE(site_.RunTo(drop.id, State::kMarked, absl::Hours(1)));
     return site_.Now(drop.id);
   }
@@ -52,6 +54,27 @@ TEST_F(DropStopTest, NewerDataStopsItUntilItIsGone) {
   site_.Mark(site_.UsedIds()[0], false);
   ASSERT_TRUE(site_.RunTo(drop.id, State::kKilled));
   EXPECT_THAT(site_.UnusedIds(), SizeIs(1)) << "the newer one is not ours";
+}
+
+// The older of two drops of one hour was restored: the newer can be as well, which hides it
+// again; its kill waits meanwhile.
+TEST_F(DropStopTest, OlderDataThatWasBroughtBackHoldsTheKillAndNoRestore) {
+  const Drop older = Marked(absl::Hours(300));
+  site_.Load(13, 14, 9);
+  ++loads_;
+  const std::string newest = site_.UsedIds()[0];
+  const Drop newer = Marked();
+  ASSERT_TRUE(site_.RunTo(newer.id, State::kMarked));
+  ASSERT_TRUE(site_.drops().Restore(older.id, site_.Ada()).ok());
+  ASSERT_TRUE(site_.RunTo(older.id, State::kRestored));
+  EXPECT_EQ(Hold(newer), kOlderDataUnder);
+  EXPECT_THAT(site_.Now(newer.id).message, HasSubstr("or restore this drop"));
+  EXPECT_THAT(site_.UnusedIds(), SizeIs(1));
+  ASSERT_TRUE(site_.drops().Restore(newer.id, site_.Ada()).ok());
+  ASSERT_TRUE(site_.RunTo(newer.id, State::kRestored));
+  EXPECT_EQ(site_.Now(newer.id).hold, "");
+  EXPECT_THAT(site_.UsedIds(), SizeIs(2));
+  EXPECT_EQ(site_.Now(newer.id).sums_after->front().sums.at("n"), 22);
 }
 
 TEST_F(DropStopTest, ASegmentAppendedDuringTheWindowStopsIt) {

@@ -52,6 +52,11 @@ TEST_F(DropWindowTest, CanBeExtendedAndARepeatedCallExtendsOnce) {
   ASSERT_TRUE(site_.drops().Extend(drop.id, absl::Hours(24), Bob("e1")).ok());
   ASSERT_TRUE(site_.drops().Extend(drop.id, absl::Hours(24), Bob("e1")).ok());
   EXPECT_EQ(*site_.Now(drop.id).window_end, *drop.window_end + absl::Hours(24));
+  EXPECT_EQ(ReasonOf(site_.drops().Extend(drop.id, absl::Hours(48), Bob("e1")).status()),
+            "REQUEST_ID_REUSED")
+      << "the same id, another length";
+  const auto again = site_.drops().Extend(drop.id, absl::Hours(24), Bob("e1"));
+  EXPECT_THAT(again->message, HasSubstr(again->window_end->ToString())) << "not the end before";
   EXPECT_EQ(ReasonOf(site_.drops().Extend(drop.id, -absl::Hours(1), Bob()).status()),
             "WINDOW_TOO_SHORT");
   EXPECT_EQ(ReasonOf(site_.drops().Extend(drop.id, absl::Hours(24 * 365), Bob()).status()),
@@ -65,11 +70,15 @@ TEST_F(DropWindowTest, OfADropThatNeedsApprovalWaitsForAnotherPerson) {
   const Drop drop = Marked(true);
   RunPastWindow(drop.id);
   EXPECT_EQ(site_.Now(drop.id).state, State::kAwaitingApproval);
+  EXPECT_EQ(site_.Now(drop.id).hold, kApprovalRequired);
   EXPECT_THAT(site_.UnusedIds(), SizeIs(1));
   EXPECT_EQ(ReasonOf(site_.drops().Approve(drop.id, "", false, site_.Ada()).status()), "OWN_DROP");
   EXPECT_EQ(ReasonOf(site_.drops().Approve(drop.id, "abc", false, Bob()).status()),
             "MANIFEST_CHANGED");
-  ASSERT_TRUE(site_.drops().Approve(drop.id, drop.digest, false, Bob()).ok());
+  const auto approved = site_.drops().Approve(drop.id, drop.digest, false, Bob());
+  ASSERT_TRUE(approved.ok());
+  EXPECT_EQ(approved->hold, "");
+  EXPECT_THAT(approved->message, HasSubstr("approved by bob"));
   ASSERT_TRUE(site_.RunTo(drop.id, State::kKilled));
   EXPECT_EQ(site_.Now(drop.id).approved_by, "bob");
 }
@@ -81,7 +90,10 @@ TEST_F(DropWindowTest, ThatIsOverIsExtendedFromNow) {
   site_.clock().Advance(absl::Hours(48));
   const Instant now = site_.clock().Now();
   ASSERT_GT(now, *drop.window_end);
-  ASSERT_TRUE(site_.drops().Extend(drop.id, absl::Hours(24), Bob()).ok());
+  const auto extended = site_.drops().Extend(drop.id, absl::Hours(24), Bob());
+  ASSERT_TRUE(extended.ok());
+  EXPECT_EQ(extended->state, State::kMarked) << "its window runs again";
+  EXPECT_EQ(extended->hold, "");
   EXPECT_GE(*site_.Now(drop.id).window_end, now + absl::Hours(24));
 }
 
@@ -103,7 +115,7 @@ TEST_F(DropWindowTest, DoesNotEndWhileOurWallClockWasSet) {
   site_.clock().StepWall(absl::Hours(100));
   site_.druid().Tick();
   RunPastWindow(drop.id, absl::Hours(2));
-  EXPECT_EQ(site_.Now(drop.id).state, State::kMarked);
+  EXPECT_EQ(site_.Now(drop.id).state, State::kAwaitingApproval);
   EXPECT_EQ(site_.Now(drop.id).hold, kClocksDisagree);
   EXPECT_THAT(site_.UnusedIds(), SizeIs(1));
   // An admin who knows why: from then on all three must say that it is over, and do.
@@ -116,11 +128,20 @@ TEST_F(DropWindowTest, ThatAJumpFellIntoWaitsForAnAdminThoughAllClocksAgree) {
   const Drop drop = Marked();
   ASSERT_TRUE(site_.drops().NoteClockJump(absl::Hours(80)).ok());
   RunPastWindow(drop.id, absl::Hours(2));
-  EXPECT_EQ(site_.Now(drop.id).state, State::kMarked);
+  EXPECT_EQ(site_.Now(drop.id).state, State::kAwaitingApproval);
   EXPECT_EQ(site_.Now(drop.id).hold, kClocksDisagree);
   EXPECT_THAT(site_.Now(drop.id).message, HasSubstr("jumped by"));
   ASSERT_TRUE(site_.drops().Approve(drop.id, "", true, Bob()).ok());
   ASSERT_TRUE(site_.RunTo(drop.id, State::kKilled));
+}
+
+TEST_F(DropWindowTest, GoesOnByItselfWhenTheClocksAgreeAgain) {
+  const Drop drop = Marked();
+  site_.druid().Ask("POST", "/simulator/clock", R"({"date_skew_ms":-3600000})");
+  RunPastWindow(drop.id, absl::Minutes(30));
+  ASSERT_EQ(site_.Now(drop.id).state, State::kAwaitingApproval);
+  site_.druid().Ask("POST", "/simulator/clock", R"({"date_skew_ms":0})");
+  ASSERT_TRUE(site_.RunTo(drop.id, State::kKilled, absl::Hours(1)));
 }
 
 TEST_F(DropWindowTest, IsNotHeldByAJumpThatWasBeforeTheMarkOrIsSmall) {
@@ -136,6 +157,9 @@ TEST_F(DropWindowTest, DoesNotEndWhileDruidsClockIsBehind) {
   site_.druid().Ask("POST", "/simulator/clock", R"({"date_skew_ms":-3600000})");
   RunPastWindow(drop.id, absl::Minutes(30));
   EXPECT_EQ(site_.Now(drop.id).hold, kClocksDisagree);
+  const absl::Status plain = site_.drops().Approve(drop.id, "", false, Bob()).status();
+  EXPECT_EQ(ReasonOf(plain), "CLOCKS_DISAGREE");
+  EXPECT_THAT(std::string(plain.message()), HasSubstr("--accept-clock"));
   // Consent does not make the window shorter by the clock that says it is not over.
   ASSERT_TRUE(site_.drops().Approve(drop.id, "", true, Bob()).ok());
   RunPastWindow(drop.id, absl::Minutes(50));
