@@ -242,7 +242,7 @@ absl::Status Sweeper::LookAtLeftovers(Walk& walk) {
   std::vector<Finding> leftovers;
   auto status = store_.Read([&](store::Transaction& tx) {
     auto found = SeenBefore(tx, walk.datasource, walk.begun, kMostLeftovers);
-    if (found.ok()) leftovers = *std::move(found);
+    if (found.ok()) leftovers = std::move(*found);
     return found.status();
   });
   for (const Finding& finding : leftovers) {
