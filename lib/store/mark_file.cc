@@ -56,7 +56,7 @@ absl::Status SyncFolderOf(const std::string& path) {
   const std::string folder = std::filesystem::absolute(path).parent_path().string();
   const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return Failed(folder);
-  const absl::Status status = fsync(descriptor) == 0 ? absl::OkStatus() : Failed(folder);
+  absl::Status status = fsync(descriptor) == 0 ? absl::OkStatus() : Failed(folder);
   close(descriptor);
   return status;
 }
