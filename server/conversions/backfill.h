@@ -34,8 +34,7 @@ void ToProto(const backfill::SpecFault& warning, v1::Notice* proto);
 // "REASON: text", as lib/backfill keeps notices.
 void ToProto(const std::string& notice, v1::Notice* proto);
 
-// What the request asks beyond its intervals, which are read apart. NOT_YET_BUILT for parts
-// of the surface that this version does not honour.
+// What the request asks beyond its intervals, which are read apart.
 absl::StatusOr<backfill::BackfillRequest> FromProto(const v1::SubmitBackfillRequest& request);
 
 }  // namespace interlock::server

@@ -10,7 +10,6 @@
 namespace interlock::server {
 
 // INVALID_ARGUMENT with every fault: an interval that can't be read, a sum without a value.
-// NOT_YET_BUILT for what this version does not compare with.
 absl::Status FromProto(const v1::RowExpectation& proto, backfill::BackfillRequest* request);
 
 void ToProto(const backfill::Backfill& backfill, v1::RowExpectation* proto);

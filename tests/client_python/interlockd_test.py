@@ -156,11 +156,6 @@ class Interlockd(unittest.TestCase):
         self.assertRegex(said.getvalue(), "(?s)HELD: .*auditor.*quarterly audit")
         self.assertRegex(said.getvalue(), r"(?m)^/\S* .+$")
 
-    def test_a_field_of_a_later_version_says_so(self):
-        with self.assertRaises(interlock.NotBuilt) as caught:
-            self.client.submit(spec="{}", expect={"same_as_datasource": "clicks"})
-        self.assertEqual(caught.exception.reason, "NOT_YET_BUILT")
-
 
 if __name__ == "__main__":
     unittest.main()

@@ -112,9 +112,9 @@ class WaysOut:
         druid, server, job = self.site()
         for words, named in ((("--min-rows", 25, "--expect-rows", 10),
                               ("/expect/min_rows", "/expect/rows")),
-                             (("--expect-rows", -1), ("/expect/rows",)),
-                             (("--min-rows", -1, "--max-unparseable", -1),
-                              ("/expect/min_rows", "/expect/max_unparseable")),
+                             (("--expect-rows", -1), ("--expect-rows",)),
+                             (("--min-rows", -1), ("--min-rows",)),
+                             (("--max-unparseable", -1), ("--max-unparseable",)),
                              (("--max-parallel", 0), ("--max-parallel",)),
                              (("--max-parallel", -1), ("max-parallel",)),
                              (("--run-deadline", "0s"), ("/run_deadline",))):

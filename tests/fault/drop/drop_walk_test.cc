@@ -131,6 +131,12 @@ class Life {
     EXPECT_EQ(drop.reservation_id, "");
   }
 
+  size_t LeftOfManifest() {
+    size_t left = 0;
+    ForEach([&](const simulator::Segment& segment) { left += manifest_.count(segment.id); });
+    return left;
+  }
+
  private:
   void ForEach(const std::function<void(const simulator::Segment&)>& look) {
     site_.druid().WithWorld([&](simulator::World& world) {
@@ -146,12 +152,6 @@ class Life {
     });
     return found;
   }
-  size_t LeftOfManifest() {
-    size_t left = 0;
-    ForEach([&](const simulator::Segment& segment) { left += manifest_.count(segment.id); });
-    return left;
-  }
-
   void CheckPromises() {
     std::map<std::string, bool> others;
     ForEach([&](const simulator::Segment& segment) {
@@ -256,17 +256,18 @@ void RunToKilledAfterAShutdown(Life& life) {
   life.ExpectKilled(3);
 }
 
+// Given up when the first piece is killed, and nobody has looked yet.
 void RunToPartlyRestored(Life& life) {
   DropSite& site = life.site();
-  const auto check = site.after_step;
-  site.after_step = [&, check] {
-    check();
+  const auto earlier = site.before_send;
+  site.before_send = [&, earlier](const druid::HttpRequest& request) {
+    if (earlier) earlier(request);
     const Drop drop = site.Now(life.id());
-    if (drop.state != State::kKilling || drop.cancel) return;
+    if (drop.state != State::kKilling || drop.cancel || life.LeftOfManifest() > 1) return;
     EXPECT_TRUE(site.drops().Cancel(life.id(), site.Ada("c1", "wrong day")).ok());
   };
   RunToEnd(life);
-  site.after_step = check;
+  site.before_send = earlier;
   EXPECT_EQ(site.Now(life.id()).hold, kCancelledHalfWay) << site.Now(life.id()).message;
   life.Restore();
   RunToEnd(life);
