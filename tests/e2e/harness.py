@@ -283,14 +283,7 @@ class EndToEnd(unittest.TestCase):
         spec = {
             "type": "index_parallel",
             "spec": {
-                "dataSchema": {
-                    "dataSource": self.datasource,
-                    "timestampSpec": {"column": "ts", "format": "iso"},
-                    "dimensionsSpec": {"dimensions": ["site"]},
-                    "metricsSpec": [{"type": "count", "name": "events"},
-                                    {"type": "longSum", "name": "sent", "fieldName": "bytes"}],
-                    "granularitySpec": {"type": "uniform", "segmentGranularity": "HOUR",
-                                        "queryGranularity": "MINUTE", "rollup": True}},
+                "dataSchema": events_schema(self.datasource),
                 "ioConfig": {
                     "type": "index_parallel",
                     "inputSource": {"type": "local", "baseDir": str(folder),
@@ -301,6 +294,18 @@ class EndToEnd(unittest.TestCase):
         path = self.folder / name
         path.write_text(json.dumps(spec))
         return path
+
+
+def events_schema(datasource):
+    """Of rows like those of files(): ts, site, bytes."""
+    return {
+        "dataSource": datasource,
+        "timestampSpec": {"column": "ts", "format": "iso"},
+        "dimensionsSpec": {"dimensions": ["site"]},
+        "metricsSpec": [{"type": "count", "name": "events"},
+                        {"type": "longSum", "name": "sent", "fieldName": "bytes"}],
+        "granularitySpec": {"type": "uniform", "segmentGranularity": "HOUR",
+                            "queryGranularity": "MINUTE", "rollup": True}}
 
 
 def hours(first, last, day="2026-07-16"):

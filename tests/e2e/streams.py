@@ -7,7 +7,7 @@ import threading
 import urllib.error
 import urllib.request
 
-from harness import ROOT, EndToEnd, RealDruid, hours, wait_for
+from harness import ROOT, EndToEnd, RealDruid, events_schema, hours, wait_for
 
 HOUR = hours(13, 14)
 # The longest call must fit into a short pause.
@@ -33,14 +33,7 @@ class Stream:
         spec = {
             "type": "kafka",
             "spec": {
-                "dataSchema": {
-                    "dataSource": self.datasource,
-                    "timestampSpec": {"column": "ts", "format": "iso"},
-                    "dimensionsSpec": {"dimensions": ["site"]},
-                    "metricsSpec": [{"type": "count", "name": "events"},
-                                    {"type": "longSum", "name": "sent", "fieldName": "bytes"}],
-                    "granularitySpec": {"type": "uniform", "segmentGranularity": "HOUR",
-                                        "queryGranularity": "MINUTE", "rollup": True}},
+                "dataSchema": events_schema(self.datasource),
                 "ioConfig": {"type": "kafka", "topic": topic or self.topic,
                              "inputFormat": {"type": "json"},
                              "consumerProperties": {"bootstrap.servers": os.environ["KAFKA"]},

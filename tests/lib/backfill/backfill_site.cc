@@ -139,8 +139,7 @@ Options BackfillSite::SiteOptions() {
 }
 
 BackfillSite::BackfillSite(Options options, bool supervisor_ids) : options_(std::move(options)) {
-  const char* temporary = std::getenv("TMPDIR");
-  std::string name = absl::StrCat(temporary == nullptr ? "/tmp" : temporary, "/backfill-XXXXXX");
+  std::string name = (std::filesystem::temp_directory_path() / "backfill-XXXXXX").string();
   folder_ = mkdtemp(name.data());
   simulator::SimulatorOptions druid;
   druid.clock = &clock_;

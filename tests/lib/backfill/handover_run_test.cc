@@ -214,28 +214,14 @@ TEST(HandoverRun, ACallThatWasLostIsWaitedOutBeforeTheOpposite) {
 
 // The process dies before exchange 1, 2, 3 … with Druid, until a run needs fewer.
 TEST(HandoverRun, DyingAtAnyMomentLosesNothingAndTheStreamComesBack) {
-  struct Death {};
   for (int64_t death = 1;; ++death) {
     SCOPED_TRACE(absl::StrCat("died before exchange ", death));
     StreamSite site;
     site.Produce(13, 6);
     const std::string id = site.SubmitHandover(StreamSite::Reindex(13, 14));
-    const int64_t start = site.transport().exchanges();
-    bool died = false, done = false;
-    site.transport().Before([&](const druid::HttpRequest&) {
-      if (died || site.transport().exchanges() - start != death) return;
-      died = true;
-      throw Death{};
-    });
-    const auto back = [&] { return site.StreamIsBack(id); };
-    try {
-      done = site.RunUntil(back);
-    } catch (const Death&) {
-      site.Restart();
-      done = site.RunUntil(back);
-    }
-    site.transport().Before(nullptr);
-    ASSERT_TRUE(done);
+    bool died = false;
+    ASSERT_TRUE(site.RunThroughDeath(
+        death, [&] { return site.StreamIsBack(id); }, &died));
     EXPECT_EQ(NameOf(site.RunUntilOver(id).backfill.phase), "DONE");
     EXPECT_THAT(site.OurTasks(), SizeIs(1));
     EXPECT_FALSE(site.Suspended());

@@ -33,7 +33,7 @@ class TwoStreamSite : public StreamSite {
     std::vector<guard::Stream> known;
     const absl::Status status = store().Read([&](store::Transaction& tx) {
       auto streams = guard::StreamsOf(tx, "clicks");
-      if (streams.ok()) known = *std::move(streams);
+      if (streams.ok()) known = std::move(*streams);
       return streams.status();
     });
     EXPECT_TRUE(status.ok()) << status;
@@ -134,29 +134,15 @@ TEST(HandoverOfSeveral, OneThatIsPostedMeanwhileHoldsWhatIsNotPosted) {
 
 // The process dies before exchange 1, 2, 3 … with Druid, until a run needs fewer.
 TEST(HandoverOfSeveral, DyingAtAnyMomentBringsBothBack) {
-  struct Death {};
   for (int64_t death = 1;; ++death) {
     SCOPED_TRACE(absl::StrCat("died before exchange ", death));
     TwoStreamSite site;
     site.Produce(12, 6);
     site.Produce(13, 4, kOthersTopic);
     const std::string id = site.SubmitHandover(StreamSite::Reindex(12, 14));
-    const int64_t start = site.transport().exchanges();
-    bool died = false, done = false;
-    site.transport().Before([&](const druid::HttpRequest&) {
-      if (died || site.transport().exchanges() - start != death) return;
-      died = true;
-      throw Death{};
-    });
-    const auto back = [&] { return site.BothAreBack(id); };
-    try {
-      done = site.RunUntil(back);
-    } catch (const Death&) {
-      site.Restart();
-      done = site.RunUntil(back);
-    }
-    site.transport().Before(nullptr);
-    ASSERT_TRUE(done);
+    bool died = false;
+    ASSERT_TRUE(site.RunThroughDeath(
+        death, [&] { return site.BothAreBack(id); }, &died));
     EXPECT_EQ(NameOf(site.RunUntilOver(id).backfill.phase), "DONE");
     EXPECT_EQ(site.Rows(12), 6);
     EXPECT_EQ(site.Rows(13), 4);

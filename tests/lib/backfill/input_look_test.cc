@@ -114,8 +114,7 @@ TEST_F(InputLookTest, ADatasourceThatHasNothingThereIsABlocker) {
 class LocalFilesTest : public testing::Test {
  protected:
   LocalFilesTest() {
-    const char* temporary = std::getenv("TMPDIR");
-    std::string name = absl::StrCat(temporary == nullptr ? "/tmp" : temporary, "/files-XXXXXX");
+    std::string name = (std::filesystem::temp_directory_path() / "files-XXXXXX").string();
     folder_ = mkdtemp(name.data());
   }
   ~LocalFilesTest() override {

@@ -94,6 +94,26 @@ class StreamSite : public BackfillSite {
     }
     return false;
   }
+  // As RunUntil, while the process dies once: before exchange `death` with Druid from now on.
+  // `*died` says whether there were so many.
+  bool RunThroughDeath(int64_t death, const std::function<bool()>& there, bool* died) {
+    struct Death {};
+    const int64_t start = transport().exchanges();
+    transport().Before([&](const druid::HttpRequest&) {
+      if (*died || transport().exchanges() - start != death) return;
+      *died = true;
+      throw Death{};
+    });
+    bool done = false;
+    try {
+      done = RunUntil(there);
+    } catch (const Death&) {
+      Restart();
+      done = RunUntil(there);
+    }
+    transport().Before(nullptr);
+    return done;
+  }
   Handover HandoverOf(const std::string& id) {
     const auto detail = backfills().Get(id);
     EXPECT_TRUE(detail.ok()) << detail.status();
