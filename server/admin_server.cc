@@ -88,10 +88,11 @@ class AdminServer::Impl {
                                                "request_timeout_ms",    "10000"};
     try {
       server_ = std::make_unique<CivetServer>(settings);
-    } catch (const CivetException& error) {
-      return absl::UnavailableError(absl::StrCat("admin port: cannot listen on ", options_.address,
-                                                 " (", error.what(),
-                                                 "); is it taken? set listen.admin_address"));
+    } catch (const CivetException&) {  // it has no words of use
+      return absl::UnavailableError(
+          absl::StrCat("admin port: cannot listen on ", options_.address,
+                       "; is it taken, by an interlockd that runs already? stop that one, or set "
+                       "listen.admin_address"));
     }
     server_->addHandler("/metrics", metrics_);
     server_->addHandler("/healthz", health_);

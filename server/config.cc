@@ -1,23 +1,54 @@
 #include "server/config.h"
 
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <sstream>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "google/protobuf/descriptor.h"
 #include "google/protobuf/io/tokenizer.h"
 #include "google/protobuf/text_format.h"
+#include "re2/re2.h"
 #include "server/config_defaults.h"
 #include "server/config_rules.h"
 
 namespace interlock::server {
 namespace {
 
+// `Message type "interlock.config.v1.Druid" has no field named "acces".`, with those it has.
+std::string WithFieldsThatAre(const std::string& message) {
+  static const RE2 kUnknown(R"re(Message type "([^"]+)" has no field named "([^"]+)"\.)re");
+  std::string type;
+  std::string field;
+  if (!RE2::FullMatch(message, kUnknown, &type, &field)) return message;
+  const auto* descriptor =
+      google::protobuf::DescriptorPool::generated_pool()->FindMessageTypeByName(type);
+  if (descriptor == nullptr) return message;
+  std::string text = absl::StrCat("'", field, "' is no field of ", descriptor->name(), "; it has ");
+  for (int i = 0; i < descriptor->field_count(); ++i) {
+    absl::StrAppend(&text, i == 0 ? "" : ", ", descriptor->field(i)->name());
+  }
+  return text;
+}
+
+std::string ForPeople(const std::string& message) {
+  if (!absl::StartsWith(message, "Expected \"{\"")) return WithFieldsThatAre(message);
+  return absl::StrCat(message,
+                      " What has fields is written { … }, a length of time { seconds: 30 }.");
+}
+
+// A field that there is not is a warning to the parser, which goes on: so all are told at once.
 class Collector : public google::protobuf::io::ErrorCollector {
  public:
   explicit Collector(std::vector<ConfigFault>& faults) : faults_(faults) {}
   void AddError(int line, int /*column*/, const std::string& message) override {
-    faults_.push_back({line + 1, message});
+    faults_.push_back({line + 1, ForPeople(message)});
+  }
+  void AddWarning(int line, int column, const std::string& message) override {
+    AddError(line, column, message);
   }
 
  private:
@@ -33,6 +64,7 @@ CheckedConfig CheckConfig(const std::string& text) {
   google::protobuf::TextFormat::Parser parser;
   parser.RecordErrorsTo(&collector);
   parser.WriteLocationsTo(&lines);
+  parser.AllowUnknownField(true);
   if (!parser.ParseFromString(text, &checked.config)) return checked;
   ApplyRules(checked.config, lines, checked.faults);
   FillDefaults(checked.config);
@@ -40,8 +72,12 @@ CheckedConfig CheckConfig(const std::string& text) {
 }
 
 absl::StatusOr<config::v1::ServerConfig> LoadConfig(const std::string& path) {
+  errno = 0;
   std::ifstream file(path);
-  if (!file) return absl::NotFoundError(absl::StrCat("cannot read the configuration ", path));
+  if (!file) {
+    return absl::NotFoundError(
+        absl::StrCat("cannot read the configuration ", path, ": ", std::strerror(errno)));
+  }
   std::ostringstream text;
   text << file.rdbuf();
   CheckedConfig checked = CheckConfig(text.str());

@@ -71,9 +71,14 @@ class Place {
   std::vector<ConfigFault>& faults_;
 };
 
+constexpr int kHighestPort = 65535;
+
+// gRPC takes a higher port, and listens on what is left of it in sixteen bits.
 bool HasPort(const std::string& address) {
-  static const RE2 kAddress(R"((\[[0-9a-fA-F:.]+\]|[^:\[\]]+):[0-9]{1,5})");
-  return absl::StartsWith(address, "unix:") || RE2::FullMatch(address, kAddress);
+  static const RE2 kAddress(R"((?:\[[0-9a-fA-F:.]+\]|[^:\[\]]+):([0-9]{1,5}))");
+  if (absl::StartsWith(address, "unix:")) return true;
+  int port = 0;
+  return RE2::FullMatch(address, kAddress, &port) && port <= kHighestPort;
 }
 
 bool IsUrl(const std::string& url) {
@@ -90,7 +95,8 @@ void CheckAddress(const Place& listen, const std::string& field, const std::stri
                   bool may_be_open, const std::string& otherwise) {
   if (address.empty()) return;
   if (!HasPort(address)) {
-    listen.Fault(field, absl::StrCat("'", address, "' is not HOST:PORT, like 127.0.0.1:7430"));
+    listen.Fault(field, absl::StrCat("'", address,
+                                     "' is not HOST:PORT, like 127.0.0.1:7430 (at most 65535)"));
   } else if (!IsLoopback(address) && !may_be_open) {
     listen.Fault(field, absl::StrCat("'", address, "' is beyond loopback: ", otherwise));
   }
@@ -273,7 +279,11 @@ void CheckDrops(const config::v1::ServerConfig& config, const Place& root) {
       {"default_window", ToAbsl(set.default_window()) >= ToAbsl(set.min_window())},
       {"max_window", ToAbsl(set.max_window()) >= ToAbsl(set.default_window())}};
   for (const auto& [field, in_order] : orders) {
-    if (!in_order) drops.Fault(field, "min_window, default_window, max_window must rise");
+    if (in_order) continue;
+    drops.Fault(field, absl::StrCat("min_window, default_window, max_window must rise, and are ",
+                                    absl::FormatDuration(ToAbsl(set.min_window())), ", ",
+                                    absl::FormatDuration(ToAbsl(set.default_window())), ", ",
+                                    absl::FormatDuration(ToAbsl(set.max_window()))));
   }
   if (set.max_segments_per_kill() < 0) drops.Fault("max_segments_per_kill", "is below 0");
 }

@@ -179,7 +179,9 @@ void Doctor::CheckKillDuty(v1::DiagnoseResponse& response) {
   const auto settings = cluster_.GetCoordinatorSettings();
   if (!settings.done()) {
     Add(response, v1::Check::WARNING, "kill duty", "", settings.text(),
-        "give Interlock's user CONFIG READ and STATE READ");
+        settings.cause() == druid::Cause::kUnauthorized
+            ? "give Interlock's user CONFIG READ and STATE READ"
+            : "ask again when the service is up");
     return;
   }
   const auto duty = drop::ReadKillDuty(settings.value(), true);

@@ -68,7 +68,8 @@ absl::StatusOr<std::unique_ptr<GrpcListener>> GrpcListener::Start(
   if (listener->server_ == nullptr || listener->port_ == 0) {
     return absl::UnavailableError(
         absl::StrCat("gRPC port: cannot listen on ", config.listen().address(),
-                     "; is it taken, or a certificate file not readable? set listen.address"));
+                     "; is it taken, or a certificate file not readable? stop what has it, or set "
+                     "listen.address"));
   }
   return listener;
 }

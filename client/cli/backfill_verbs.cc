@@ -102,7 +102,8 @@ std::vector<Verb> Judging() {
        .positionals = {kId, {"ATTEMPT", "task_id"}},
        .flags = {ReasonFlag("why; kept in the audit log (wanted)"), RequestIdFlag()},
        .method = "Backfills.AbandonAttempt",
-       .view = {{"backfill"}, {"attempt"}}},
+       .view = {{"backfill"}, {"attempt"}},
+       .details = "ATTEMPT is its task's id, as 'backfills get ID --attempts' shows it."},
   };
 }
 

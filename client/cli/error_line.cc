@@ -7,6 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "absl/time/time.h"
 #include "client/cli/shown.h"
 #include "lib/time/duration.h"
@@ -29,13 +31,22 @@ const char* AfterNoAnswer(Repeat repeat) {
   return "";
 }
 
+// What gRPC says of a connection that came up and was not kept tells that somebody is there.
+const char* AfterUnreachable(const std::string& message) {
+  for (const char* sign : {"Ssl handshake", "certificate", "Socket closed", "HTTP/2"}) {
+    if (!absl::StrContains(message, sign)) continue;
+    return "something is there: is it interlockd's gRPC port, and does it want TLS (--ca, with the "
+           "name that is in its certificate in --address) or a certificate of yours (--cert, "
+           "--key)?";
+  }
+  return "is interlockd running there? --address or INTERLOCK_ADDRESS says where it is";
+}
+
 std::string MessageOf(const absl::Status& status, const std::string& reason,
                       const std::string& address, Repeat repeat) {
   std::string message(status.message());
   if (reason == "UNREACHABLE") {
-    return absl::StrCat(address, " does not answer (", message,
-                        "): is interlockd running there? --address or INTERLOCK_ADDRESS says "
-                        "where it is");
+    return absl::StrCat(address, " does not answer (", message, "): ", AfterUnreachable(message));
   }
   if (reason == "NO_ANSWER") {
     return absl::StrCat("no answer from ", address, " in time: ", AfterNoAnswer(repeat));
@@ -67,7 +78,9 @@ std::string ErrorLine(const absl::Status& status, const std::string& address, Re
     const std::string text =
         fault.would_do.empty() ? fault.found : absl::StrCat(fault.found, "; ", fault.would_do);
     const std::string unsaid = Unsaid(line, text);
-    if (unsaid.empty() && !absl::StrContains(line, fault.pointer)) {
+    // Messages name a field with the first stroke or without.
+    const absl::string_view field = absl::StripPrefix(fault.pointer, "/");
+    if (unsaid.empty() && !absl::StrContains(line, field)) {
       Say(line, absl::StrCat(fault.pointer, ": ", fault.found));  // the same, elsewhere
       continue;
     }

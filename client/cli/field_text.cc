@@ -79,6 +79,17 @@ std::string FieldsText(const Message& message) {
   return absl::StrJoin(parts, " ");
 }
 
+// Numbers that say nothing without their names.
+std::string NamedFieldsText(const Message& message) {
+  std::vector<const FieldDescriptor*> set;
+  message.GetReflection()->ListFields(message, &set);
+  std::vector<std::string> parts;
+  for (const FieldDescriptor* field : set) {
+    parts.push_back(absl::StrCat(field->name(), " ", FieldText(message, *field)));
+  }
+  return absl::StrJoin(parts, ", ");
+}
+
 std::string MessageText(const Message& message) {
   if (const auto* t = dynamic_cast<const google::protobuf::Timestamp*>(&message)) {
     return TimestampText(*t);
@@ -92,6 +103,10 @@ std::string MessageText(const Message& message) {
   if (const auto* v = dynamic_cast<const v1::SegmentVersion*>(&message)) return VersionText(*v);
   if (const auto* v = dynamic_cast<const v1::Verdict*>(&message)) {
     return v1::Verdict::Kind_Name(v->kind());
+  }
+  if (dynamic_cast<const v1::RowExpectation*>(&message) != nullptr ||
+      dynamic_cast<const v1::TaskRows*>(&message) != nullptr) {
+    return NamedFieldsText(message);
   }
   return FieldsText(message);
 }

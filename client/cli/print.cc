@@ -1,5 +1,7 @@
 #include "client/cli/print.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "client/cli/field_text.h"
 #include "client/cli/text_table.h"
@@ -28,6 +30,12 @@ std::vector<const Message*> At(const Message& message, const std::string& path) 
     for (const Message* inner : At(of.GetRepeatedMessage(message, field, i), rest)) {
       found.push_back(inner);
     }
+  }
+  // A map has no order of its own, and another in each reply.
+  if (field->is_map() && rest.empty()) {
+    std::sort(found.begin(), found.end(), [](const Message* a, const Message* b) {
+      return FieldText(*a, "key") < FieldText(*b, "key");
+    });
   }
   return found;
 }

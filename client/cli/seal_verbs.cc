@@ -19,7 +19,10 @@ std::vector<Verb> Policies() {
        .positionals = {file},
        .flags = {DryRunFlag(), ReasonFlag(), RequestIdFlag()},
        .method = "Seals.PutSealPolicy",
-       .view = {{"policy"}, {"would_seal", SealColumns()}}},
+       .view = {{"policy"}, {"would_seal", SealColumns()}},
+       .details =
+           "FILE is a SealPolicy as JSON: name, datasource_pattern, unit (P1M), age (P45D),\n"
+           "time_zone, label, …"},
       {.words = "seals policy list",
        .summary = "policies, by name",
        .flags = {LimitFlag(), PageFlag()},

@@ -112,7 +112,7 @@ Verb Audit() {
                     {"since", "TIME", "since then", "since_time"},
                     {"until", "TIME", "before then", "until_time"},
                     {"identity", "WHO", "by this identity", "identity"},
-                    {"action", "WHAT", "SubmitBackfill, partition.*", "action"},
+                    {"action", "WHAT", "SubmitBackfill, unit.*", "action"},
                     {"resource", "ID", "on this resource", "resource_id"},
                     {"type", "TYPE", "on this kind: reservation, backfill, drop, seal, …",
                      "resource_type"},

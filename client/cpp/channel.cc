@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "grpcpp/create_channel.h"
 #include "grpcpp/security/credentials.h"
@@ -81,6 +82,24 @@ absl::Status CheckHeader(const char* field, const std::string& value) {
                     "NOT_ASCII", {{"field", field}});
 }
 
+// gRPC takes a name without a port for one of port 443, and a URL for a name.
+absl::Status CheckAddress(const std::string& address) {
+  constexpr int kHighestPort = 65535;
+  const bool url = absl::StartsWith(address, "http://") || absl::StartsWith(address, "https://");
+  const bool has_scheme = absl::StartsWith(address, "unix") || absl::StrContains(address, "/");
+  if (has_scheme && !url) return absl::OkStatus();  // gRPC's own: dns:///, unix:
+  const size_t colon = address.rfind(':');
+  int port = 0;
+  if (!url && colon != std::string::npos && colon > 0 &&
+      absl::SimpleAtoi(address.substr(colon + 1), &port) && port > 0 && port <= kHighestPort) {
+    return absl::OkStatus();
+  }
+  return WithReason(absl::InvalidArgumentError(absl::StrCat(
+                        "the address is '", address,
+                        "'; HOST:PORT would do, like interlock.example:7430, without http://")),
+                    "ADDRESS_MALFORMED", {{"address", address}});
+}
+
 grpc::ChannelArguments Arguments() {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(kMaxReplyBytes);
@@ -105,9 +124,10 @@ bool IsLoopback(const std::string& address) {
 }
 
 absl::StatusOr<std::shared_ptr<grpc::Channel>> OpenChannel(const ConnectionOptions& options) {
-  absl::Status headers = CheckHeader("caller", options.caller);
-  if (headers.ok()) headers = CheckHeader("token", options.token);
-  if (!headers.ok()) return headers;
+  absl::Status fits = CheckAddress(options.address);
+  if (fits.ok()) fits = CheckHeader("caller", options.caller);
+  if (fits.ok()) fits = CheckHeader("token", options.token);
+  if (!fits.ok()) return fits;
   if (!WantsTls(options)) {
     if (!options.token.empty() && !IsLoopback(options.address)) {
       return WithReason(absl::InvalidArgumentError(absl::StrCat(

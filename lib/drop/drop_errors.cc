@@ -55,22 +55,24 @@ absl::Status SpanTooLong(const Interval& asked, int64_t days, int64_t limit) {
 }
 
 absl::Status WindowTooShort(absl::Duration asked, absl::Duration least) {
-  return WithReason(absl::InvalidArgumentError(StrCat("a window of ", Length(asked),
-                                                      " is below the least, ", Length(least))),
+  return WithReason(absl::InvalidArgumentError(
+                        StrCat("a window of ", Length(asked), " is below the least, ",
+                               Length(least), ", which is drops.min_window of this server")),
                     "WINDOW_TOO_SHORT", {{"least", Length(least)}});
 }
 
 absl::Status WindowTooLong(absl::Duration asked, absl::Duration most) {
-  return WithReason(absl::InvalidArgumentError(StrCat("a window of ", Length(asked),
-                                                      " is above the most, ", Length(most))),
+  return WithReason(absl::InvalidArgumentError(
+                        StrCat("a window of ", Length(asked), " is above the most, ", Length(most),
+                               ", which is drops.max_window of this server")),
                     "WINDOW_TOO_LONG", {{"most", Length(most)}});
 }
 
 absl::Status FloorTooLow(absl::Duration asked, absl::Duration least) {
-  return WithReason(
-      absl::InvalidArgumentError(StrCat("a floor of ", Length(asked), " is below this server's, ",
-                                        Length(least), ": a request can only raise it")),
-      "FLOOR_TOO_LOW", {{"least", Length(least)}});
+  return WithReason(absl::InvalidArgumentError(
+                        StrCat("a floor of ", Length(asked), " is below this server's, ",
+                               Length(least), " (drops.floor): a request can only raise it")),
+                    "FLOOR_TOO_LOW", {{"least", Length(least)}});
 }
 
 absl::Status YoungerThanFloor(const Interval& asked, absl::Duration floor, Instant boundary) {
@@ -164,7 +166,7 @@ absl::Status PolicyFault(absl::string_view reason, absl::string_view field, absl
                          absl::string_view would_do) {
   const std::string what = found.empty() ? "is empty" : StrCat("is '", found, "'");
   absl::Status status =
-      absl::InvalidArgumentError(StrCat("policy.", field, " ", what, "; wanted: ", would_do));
+      absl::InvalidArgumentError(StrCat("/policy/", field, " ", what, "; ", would_do, " would do"));
   status = WithReason(std::move(status), reason, {{"field", std::string(field)}});
   AddFault(status, StrCat("/policy/", field), what, would_do);
   return status;

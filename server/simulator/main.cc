@@ -85,6 +85,10 @@ int main(int argc, char** argv) {
   const interlock::SystemClock clock;
   SimulatorOptions options;
   options.clock = &clock;
+  if (argc == 2 && std::string(argv[1]) == "--help") {
+    std::fputs(kUsage, stdout);
+    return 0;
+  }
   if (!ReadOptions(argc, argv, options)) {
     std::fputs(kUsage, stderr);
     return kUsageExit;

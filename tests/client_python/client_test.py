@@ -275,6 +275,20 @@ class Connecting(unittest.TestCase):
                 client.status()
             self.assertEqual(server.calls[-1][2]["authorization"], "Bearer secret")
 
+    def test_a_name_that_begins_with_127_is_no_loopback(self):
+        for address in ["127.example.com:7430", "localhost.example.com:7430", "10.0.0.1:7430"]:
+            with self.subTest(address), self.assertRaisesRegex(ValueError, "in the clear"):
+                interlock.Client(address, token="secret")
+
+    def test_an_address_that_grpc_would_mistake_is_refused(self):
+        for address in ["interlock.example", "http://interlock.example:7430", ":7430",
+                        "interlock.example:99999", "interlock.example:grpc"]:
+            with self.subTest(address), self.assertRaisesRegex(ValueError, "HOST:PORT"):
+                interlock.Client(address)
+        for address in ["dns:///interlock.example:7430", "ipv4:10.0.0.1:7430", "[::2]:1"]:
+            with self.subTest(address):
+                interlock.Client(address).close()
+
     def test_a_certificate_goes_with_its_key(self):
         with self.assertRaisesRegex(ValueError, "go together"):
             interlock.Client("interlock.example:7430", cert="client.pem")

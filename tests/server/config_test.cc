@@ -39,6 +39,35 @@ TEST(Config, SaysTheLineOfATextThatDoesNotParse) {
   EXPECT_THAT(CheckConfig("store {\n  sqlit { }\n}\n").faults, FaultAt(2, "sqlit"));
 }
 
+TEST(Config, EveryFieldThatThereIsNotIsToldWithThoseThatThereAre) {
+  const auto faults = CheckConfig(R"(store { sqlite { path: "/tmp/interlock.db" } }
+druid {
+  acces: OBSERVE
+  coordinator_url: "http://coordinator:8081"
+}
+)")
+                          .faults;
+  EXPECT_THAT(faults, FaultAt(3, "'acces' is no field of Druid; it has access, router_urls"));
+  EXPECT_THAT(faults, FaultAt(4, "'coordinator_url' is no field of Druid"));
+  EXPECT_THAT(faults, FaultAt(2, "has no address"));
+}
+
+TEST(Config, ALengthOfTimeThatIsABareNumberIsToldHowItIsWritten) {
+  EXPECT_THAT(CheckConfig("druid {\n  call_timeout: 30\n}\n").faults,
+              FaultAt(2, "{ seconds: 30 }"));
+}
+
+TEST(Config, APortBeyondTheHighestIsAFault) {
+  const std::string listen = std::string(kGood) + "listen { address: \"127.0.0.1:";
+  EXPECT_THAT(CheckConfig(listen + "65536\" }").faults, FaultAt(4, "listen.address"));
+  EXPECT_THAT(CheckConfig(listen + "65535\" }").faults, IsEmpty());
+}
+
+TEST(Config, WindowsThatDoNotRiseAreToldWithTheirLengths) {
+  EXPECT_THAT(CheckConfig(std::string(kGood) + "drops { min_window { seconds: 360000 } }").faults,
+              FaultAt(4, "must rise, and are 100h, 72h, 8760h"));
+}
+
 TEST(Config, SaysAllFaultsAtOnceWithTheirLines) {
   const auto faults = CheckConfig(R"(listen { address: "here" }
 druid {

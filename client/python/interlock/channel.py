@@ -30,16 +30,33 @@ OPTIONS: List[Tuple[str, Any]] = [
 
 
 def is_loopback(address: str) -> bool:
-    return address.startswith(("unix:", "127.", "localhost:", "[::1]:"))
+    if address.startswith("unix:"):
+        return True
+    host = address.rpartition(":")[0]
+    # A name may begin with 127 too: only digits and dots are an address.
+    numeric = not host.strip("0123456789.")
+    return (numeric and host.startswith("127.")) or host in ("localhost", "[::1]")
+
+
+def check_address(address: str) -> None:
+    """Refuses what gRPC would mistake: a name without a port for port 443, a URL for a name."""
+    url = address.startswith(("http://", "https://"))
+    if not url and (address.startswith("unix") or "/" in address):
+        return  # gRPC's own: dns:///, unix:
+    host, _, port = address.rpartition(":")
+    if url or not host or not port.isdecimal() or not 0 < int(port) < 65536:
+        raise ValueError(f"the address is {address!r}; HOST:PORT would do, like "
+                         "interlock.example:7430, without http://")
 
 
 def connect(address: str, *, ca: Optional[PathLike], cert: Optional[PathLike],
             key: Optional[PathLike], token: Optional[str]) -> grpc.Channel:
     """A channel to `address`: TLS where `ca` or `cert` is given, else in the clear.
 
-    Raises ValueError where what is given does not go together, OSError where a file can't
+    Raises ValueError where what is given will not do or does not go together, OSError where a file can't
     be read. Does not connect yet: the first call does.
     """
+    check_address(address)
     if bool(cert) != bool(key):
         raise ValueError("cert and key go together")
     if not ca and not cert:

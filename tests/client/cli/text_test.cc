@@ -7,8 +7,10 @@
 #include "client/cli/print.h"
 #include "client/cli/text_table.h"
 #include "gtest/gtest.h"
+#include "interlock/v1/backfill.pb.h"
 #include "interlock/v1/ingestion_coordinator.pb.h"
 #include "interlock/v1/partition.pb.h"
+#include "interlock/v1/server.pb.h"
 #include "lib/time/status_reason.h"
 
 namespace interlock::cli {
@@ -124,6 +126,27 @@ TEST(JsonText, AListCanBeAddedToAMessage) {
       << text;
 }
 
+TEST(TableText, NamesTheNumbersOfAnExpectation) {
+  v1::Backfill backfill;
+  backfill.mutable_expect()->set_rows(31);
+  backfill.mutable_expect()->set_max_unparseable(0);
+  backfill.mutable_expect()->set_count_metric("events");
+  backfill.mutable_rows()->set_processed(30);
+  const std::string text = TableText(backfill, {{""}});
+  EXPECT_EQ(text,
+            "expect  rows 31, max_unparseable 0, count_metric events\n"
+            "rows    processed 30\n");
+}
+
+TEST(TableText, ShowsAMapInTheOrderOfItsKeys) {
+  v1::GetStatusResponse reply;
+  for (const char* name : {"floor", "max_ttl", "min_window", "default_ttl"}) {
+    (*reply.mutable_limits())[name] = "1h";
+  }
+  EXPECT_EQ(TableText(reply, {{"limits", {{"LIMIT", "key"}}}}),
+            "LIMIT\ndefault_ttl\nfloor\nmax_ttl\nmin_window\n");
+}
+
 TEST(TableText, TellsNoticesAfterTheTables) {
   v1::ReserveIntervalResponse reply;
   reply.mutable_reservation()->set_reservation_id("r-1");
@@ -155,6 +178,15 @@ TEST(ErrorLine, WhatTheMessageSaysOfTheFirstFaultIsNotSaidAgain) {
             "it to 12/15");
 }
 
+TEST(ErrorLine, AFieldThatTheMessageNamesWithoutItsStrokeIsNotSaidAgain) {
+  absl::Status status =
+      WithReason(absl::InvalidArgumentError("expect/count_metric: 'event' is no column; name one"),
+                 "UNKNOWN_METRIC");
+  AddFault(status, "/expect/count_metric", "is no column", "name one");
+  EXPECT_EQ(ErrorLine(status, ""),
+            "UNKNOWN_METRIC: expect/count_metric: 'event' is no column; name one");
+}
+
 TEST(ErrorLine, NamesEachHolderOnceAndWhenToTryAgain) {
   absl::Status status = WithReason(
       absl::FailedPreconditionError("events is held by a (x) until noon; and 1 more"), "HELD");
@@ -174,6 +206,17 @@ TEST(ErrorLine, SaysWhereNobodyAnswers) {
   const std::string line =
       ErrorLine(WithReason(absl::UnavailableError("refused"), "UNREACHABLE"), "10.0.0.1:7430");
   EXPECT_NE(line.find("10.0.0.1:7430 does not answer (refused)"), std::string::npos) << line;
+  EXPECT_NE(line.find("is interlockd running there?"), std::string::npos) << line;
+}
+
+TEST(ErrorLine, AConnectionThatIsNotKeptIsNoServerThatIsNotThere) {
+  for (const char* said : {"Peer name 127.0.0.1 is not in peer certificate", "Socket closed",
+                           "Ssl handshake failed", "Failed parsing HTTP/2"}) {
+    const std::string line =
+        ErrorLine(WithReason(absl::UnavailableError(said), "UNREACHABLE"), "10.0.0.1:7430");
+    EXPECT_NE(line.find("does it want TLS (--ca"), std::string::npos) << line;
+    EXPECT_EQ(line.find("is interlockd running"), std::string::npos) << line;
+  }
 }
 
 TEST(ErrorLine, ShowsControlCharactersAndDoesNotObeyThem) {

@@ -247,6 +247,19 @@ TEST(Connection, ATokenGoesOverTlsOrStaysOnTheMachine) {
   }
 }
 
+TEST(Connection, AnAddressThatGrpcWouldMistakeIsRefused) {
+  ConnectionOptions options;
+  for (const char* address : {"", "interlock.example", "http://interlock.example:7430", ":7430",
+                              "interlock.example:99999", "interlock.example:grpc"}) {
+    options.address = address;
+    EXPECT_EQ(ReasonOf(Connection::Open(options).status()), "ADDRESS_MALFORMED") << address;
+  }
+  for (const char* address : {"dns:///interlock.example:7430", "ipv4:10.0.0.1:7430", "[::2]:1"}) {
+    options.address = address;
+    EXPECT_TRUE(Connection::Open(options).ok()) << address;
+  }
+}
+
 TEST(Connection, WhatNoHeaderCanCarryIsRefusedByFieldAndNotShown) {
   for (const char* bad : {"Jos\xc3\xa9", "abc\n", "\x7f"}) {
     ConnectionOptions options;
