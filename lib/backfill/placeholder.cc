@@ -37,11 +37,18 @@ bool LooksLikePlaceholder(absl::string_view inside) {
 
 absl::Status CheckFormat(absl::string_view inside, absl::string_view format) {
   if (format.empty()) return MalformedPlaceholder(inside, "has an empty format");
+  bool directive = false;
   for (size_t i = 0; i < format.size(); ++i) {
     if (format[i] != '%') continue;
     if (++i == format.size() || !absl::StrContains(kDirectives, format.substr(i, 1))) {
       return MalformedPlaceholder(inside, "has a directive other than %Y %m %d %H %M %S %j %s %%");
     }
+    directive = directive || format[i] != '%';
+  }
+  // `{start:yyyy-MM-dd}` of other tools would be these very letters for each unit.
+  if (!directive) {
+    return MalformedPlaceholder(
+        inside, "has a format without a directive; %Y is the year, %m the month, %d the day");
   }
   return absl::OkStatus();
 }
@@ -63,6 +70,7 @@ absl::StatusOr<Template> Template::Parse(absl::string_view text) {
     return MalformedPlaceholder(
         text, "has double braces: a template of another tool that was not filled in");
   }
+  const absl::string_view whole = text;
   Template result;
   while (!text.empty()) {
     const size_t open = text.find('{');
@@ -84,7 +92,20 @@ absl::StatusOr<Template> Template::Parse(absl::string_view text) {
     if (absl::Status status = result.AddPlaceholder(inside); !status.ok()) return status;
     text.remove_prefix(close + 1);
   }
+  if (result.minute_for_month()) {
+    return MalformedPlaceholder(whole, "has %M, the minute, beside a date without %m, its month");
+  }
   return result;
+}
+
+bool Template::minute_for_month() const {
+  std::string all;
+  for (const Piece& piece : pieces_) {
+    if (piece.kind != Kind::kLiteral) all += DirectivesOf(piece.text);
+  }
+  return absl::StrContains(all, 'M') && !absl::StrContains(all, 'm') &&
+         !absl::StrContains(all, 'H') &&
+         (absl::StrContains(all, 'Y') || absl::StrContains(all, 'd'));
 }
 
 absl::Status Template::AddPlaceholder(absl::string_view inside) {

@@ -41,6 +41,8 @@ class Template {
 
   absl::Status AddPlaceholder(absl::string_view inside);
   void AddLiteral(absl::string_view text);
+  // `%Y-%M-%d`: a common slip, and each unit would read the minute's place.
+  bool minute_for_month() const;
 
   std::vector<Piece> pieces_;
   bool uses_start_ = false;

@@ -1,6 +1,7 @@
 #include "lib/backfill/sql_check.h"
 
 #include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -25,6 +26,11 @@ constexpr char kWouldDo[] =
 constexpr const char* kSamples[] = {"2001-01-01T00:00:00Z/2002-01-01T00:00:00Z",
                                     "2001-01-01T00:00:00Z/2001-01-08T00:00:00Z"};
 
+// No part of these is zero, and after the second all but the year rolls over; one is in
+// summer and one in winter: a bound that cuts off a part of an instant, or has it as a
+// literal, says something else there.
+constexpr const char* kTellingMoments[] = {"2003-11-27T13:47:53Z", "2006-06-30T23:59:59Z"};
+
 class SqlCheck {
  public:
   SqlCheck(const SqlWork& work, const CheckOptions& options, druid::Cluster& cluster)
@@ -42,6 +48,8 @@ class SqlCheck {
                                                                bool may_be_misaligned);
   absl::StatusOr<std::optional<druid::SqlExplanation>> ExplainSample();
   bool CheckExplanation(const druid::SqlExplanation& told, const Interval& unit);
+  // False, with a fault, unless each of the partitions that tell is replaced as it is.
+  absl::StatusOr<bool> CheckPartitions(const Granularities& cut);
   std::optional<Granularities> Cut(const druid::SqlExplanation& told);
   Spec Made(const druid::SqlExplanation& told, const Granularities& cut) const;
 
@@ -123,6 +131,24 @@ bool SqlCheck::CheckExplanation(const druid::SqlExplanation& told, const Interva
   return true;
 }
 
+// A sample's start is the start of a year as well, where a format that cuts says the same as
+// one that does not.
+absl::StatusOr<bool> SqlCheck::CheckPartitions(const Granularities& cut) {
+  const Granularity& calendar = *cut.segment;
+  std::vector<Interval> telling = {
+      calendar.Bucket(cut.intervals.front().start()),
+      calendar.Bucket(cut.intervals.back().end() - absl::Milliseconds(1))};
+  for (const char* moment : kTellingMoments) {
+    telling.push_back(calendar.Bucket(*Instant::Parse(moment)));
+  }
+  for (const Interval& partition : telling) {
+    const auto told = Explain(partition, /*may_be_misaligned=*/false);
+    if (!told.ok()) return told.status();
+    if (!*told || !CheckExplanation(**told, partition)) return false;
+  }
+  return true;
+}
+
 std::optional<Granularities> SqlCheck::Cut(const druid::SqlExplanation& told) {
   rapidjson::Document document;
   std::string why_not;
@@ -165,7 +191,11 @@ absl::StatusOr<SpecCheck> SqlCheck::Run() {
     auto told = ExplainSample();
     if (!told.ok()) return told.status();
     if (*told && CheckExplanation(**told, sample_)) {
-      if (const auto cut = Cut(**told)) check.spec = Made(**told, *cut);
+      if (const auto cut = Cut(**told)) {
+        const auto whole = CheckPartitions(*cut);
+        if (!whole.ok()) return whole.status();
+        if (*whole) check.spec = Made(**told, *cut);
+      }
     }
   }
   check.faults = findings_.faults();

@@ -16,8 +16,8 @@ std::string Rendered(const char* text) {
 TEST(Placeholder, IsFilledWithTheUnitsBounds) {
   EXPECT_EQ(Rendered("dt={start:%Y-%m-%d}/h={start:%H}/"), "dt=2026-07-06/h=03/");
   EXPECT_EQ(Rendered("{start}/{end}"), "2026-07-06T03:00:00.000Z/2026-07-06T04:00:00.000Z");
-  EXPECT_EQ(Rendered("{start:%s}-{end:%H%M%S}-{start:%j}-{start:100%%}"),
-            "1783306800-040000-187-100%");
+  EXPECT_EQ(Rendered("{start:%s}-{end:%H%M%S}-{start:%j}-{start:%d%%}"),
+            "1783306800-040000-187-06%");
 }
 
 TEST(Placeholder, LeavesGlobsAndOtherBracesAlone) {
@@ -38,6 +38,19 @@ TEST(Placeholder, ThatIsMalformedIsRefused) {
   EXPECT_EQ(Rendered("{start:}"), "PLACEHOLDER_MALFORMED");
   EXPECT_EQ(Rendered("{start:%Q}"), "PLACEHOLDER_MALFORMED");
   EXPECT_EQ(Rendered("{start:%}"), "PLACEHOLDER_MALFORMED");
+}
+
+TEST(Placeholder, ThatNamesNoPartOfTheTimeIsRefused) {
+  EXPECT_EQ(Rendered("dt={start:yyyy-MM-dd}"), "PLACEHOLDER_MALFORMED");
+  EXPECT_EQ(Rendered("{start:{end}}"), "PLACEHOLDER_MALFORMED");
+  EXPECT_EQ(Rendered("{start:100%%}"), "PLACEHOLDER_MALFORMED");
+}
+
+TEST(Placeholder, WithTheMinuteInAMonthsPlaceIsRefused) {
+  EXPECT_EQ(Rendered("dt={start:%Y-%M-%d}"), "PLACEHOLDER_MALFORMED");
+  EXPECT_EQ(Rendered("{start:%Y}/{start:%M}"), "PLACEHOLDER_MALFORMED");
+  EXPECT_EQ(Rendered("{start:%H}-{start:%M}"), "03-00");
+  EXPECT_EQ(Rendered("{start:%M}"), "00");
 }
 
 }  // namespace

@@ -243,6 +243,13 @@ TEST_F(BackfillOnDruid, AQueryThatReplacesOtherTimeThanItsUnitIsRefused) {
   EXPECT_THAT(reason(Query("__time >= TIMESTAMP '2001-01-01' AND __time < TIMESTAMP "
                            "'2003-01-01'")),
               HasSubstr("where the unit is"));
+  // Whole for a unit that starts a day, and a whole day too many for each later hour.
+  for (const char* cut : {"{start:%Y-%m-%d} 00:00:00", "{start:%Y}-01-01 00:00:00"}) {
+    EXPECT_THAT(reason(Query(absl::StrCat("__time >= TIMESTAMP '", cut,
+                                          "' AND __time < TIMESTAMP '{end}'"))),
+                HasSubstr("where the unit is"))
+        << cut;
+  }
   EXPECT_THAT(
       reason(absl::StrReplaceAll(Query(kWhere), {{"REPLACE INTO", "INSERT INTO"},
                                                  {absl::StrCat(" OVERWRITE WHERE ", kWhere), ""}})),
