@@ -64,6 +64,13 @@ class Requests(unittest.TestCase):
         self.assertFalse(request.expect.HasField("min_rows"))
 
     def test_what_there_is_not_is_refused(self):
+        for name, value in [("datasource", "wiki\udcff"), ("intervals", "\udc00"),
+                            ("labels", {"team": "\udc00"})]:
+            with self.subTest(name), self.assertRaisesRegex(ValueError, f"{name} is not UTF-8"):
+                reserve(**{name: value})
+        for name, value in [("datasource", 5), ("skip_held", "no"), ("labels", {"team": 5})]:
+            with self.subTest(name), self.assertRaisesRegex(TypeError, f"{name} can't be "):
+                reserve(**{name: value})
         with self.assertRaisesRegex(TypeError, "no field 'intervall'; it has: .*intervals"):
             reserve(intervall="2026-07-16")
         with self.assertRaisesRegex(ValueError, "one of .*REPLACE.*, not 'overwrite'"):

@@ -26,8 +26,20 @@ def fill(message: Any, fields: Mapping[str, Any]) -> Any:
             raise TypeError(f"{message.DESCRIPTOR.name} has no field '{name}'; "
                             f"it has: {', '.join(known)}")
         if value is not None:
-            _set(message, known[name], value)
+            _set_named(message, known[name], value)
     return message
+
+
+def _set_named(message: Any, field: Any, value: Any) -> None:
+    """Sets it; what protobuf says of a value that will not do does not name the field."""
+    try:
+        _set(message, field, value)
+    except UnicodeError as error:
+        raise ValueError(f"{field.name} is not UTF-8; write it in UTF-8: {error}") from error
+    except TypeError as error:
+        if field.name in str(error):
+            raise
+        raise TypeError(f"{field.name} can't be {value!r}: {error}") from error
 
 
 def _set(message: Any, field: Any, value: Any) -> None:

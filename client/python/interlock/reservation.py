@@ -36,9 +36,10 @@ class Reservation:
             ...
 
     A thread renews the lease, and looks every other second whether it was taken by force.
-    Where it is lost (the server says so, or it could not be renewed in time, measured on this machine's own monotonic clock) the body is interrupted
-    by `ReservationLost`, and nothing more may be written. The end of the body gives the
-    lease back, and raises `ReservationLost` if it was lost and the body did not hear of it.
+    Where it is lost (the server says so, or it could not be renewed in time, measured on this
+    machine's own monotonic clock) the body is interrupted by `ReservationLost`, and nothing
+    more may be written. The end of the body gives the lease back, and raises
+    `ReservationLost` if it was lost and the body did not hear of it.
 
     How soon the body is interrupted: at its next instruction; in the main thread also out
     of a call that waits (a sleep, a socket, a child process). A body in another thread that
