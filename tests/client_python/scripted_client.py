@@ -2,7 +2,9 @@
 import dataclasses
 import datetime
 import threading
+import time
 
+import interlock
 from interlock import errors, messages
 
 
@@ -64,3 +66,16 @@ def lost(reason="EXPIRED"):
 
 def unreachable():
     return errors.NotReachable("connection refused", code="UNAVAILABLE")
+
+
+def hold(client, clock=None, **options):
+    """A Reservation of one hour, asked of `client`."""
+    return interlock.Reservation(client, "page_views", "2026-07-16T13", clock=clock, **options)
+
+
+def spin():
+    """A body that is busy and never looks at its lease; ends only when it is interrupted."""
+    give_up = time.monotonic() + 15
+    while time.monotonic() < give_up:
+        pass
+    raise AssertionError("the body was not interrupted")

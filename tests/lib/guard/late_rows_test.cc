@@ -14,6 +14,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 
 constexpr char kVersion[] = "2026-11-29T15:42:08.847Z";
+constexpr char kNewer[] = "2026-11-29T16:00:00.000Z";
 
 druid::Segment Segment(const std::string& id, const std::string& version, const std::string& file) {
   druid::Segment segment;
@@ -77,14 +78,16 @@ class LateRowsWatched : public testing::Test {
     site.druid().tasks["t"] = {"views", "v", "index_kafka_views", "", 0, ""};
     site.druid().segments = "[" + Json("batch", 0, "f1") + "]";
     site.Look();
-    Proven proven = OfHour();
+    Watch(OfHour());
+    site.Look();
+    ASSERT_THAT(site.Findings("FOREIGN_WRITE"), IsEmpty());
+  }
+  void Watch(Proven proven) {
     proven.at = site.store().Now();
     ASSERT_TRUE(
         site.store()
             .Write([&](store::Transaction& tx) { return WatchProven(tx, proven, site.options); })
             .ok());
-    site.Look();
-    ASSERT_THAT(site.Findings("FOREIGN_WRITE"), IsEmpty());
   }
   GuardSite site;
 };
@@ -134,7 +137,33 @@ TEST_F(LateRowsWatched, AnotherBackfillOfTheHourSettlesIt) {
   site.druid().segments = "[" + Json("batch", 0, "f1") + "," + Json("late", 1, "f2") + "]";
   site.Look();
   ASSERT_THAT(site.Findings("FOREIGN_WRITE"), SizeIs(1));
-  site.druid().segments = "[" + Json("newer", 0, "f3", "2026-11-29T16:00:00.000Z") + "]";
+  site.druid().segments = "[" + Json("newer", 0, "f3", kNewer) + "]";
+  site.Look();
+  EXPECT_THAT(site.Findings("FOREIGN_WRITE"), IsEmpty());
+}
+
+// Its proof comes before the next look does, and takes the earlier one's place.
+TEST_F(LateRowsWatched, TheNextProofOfTheHourSettlesIt) {
+  site.druid().segments = "[" + Json("batch", 0, "f1") + "," + Json("late", 1, "f2") + "]";
+  site.Look();
+  ASSERT_THAT(site.Findings("FOREIGN_WRITE"), SizeIs(1));
+  site.druid().segments = "[" + Json("newer", 0, "f3", kNewer) + "]";
+  Proven newer = OfHour();
+  newer.version = kNewer;
+  newer.segments = {"newer"};
+  Watch(newer);
+  site.Look();
+  EXPECT_THAT(site.Findings("FOREIGN_WRITE"), IsEmpty());
+}
+
+TEST_F(LateRowsWatched, WhatWasFoundIsWatchedUntilItIsMended) {
+  site.druid().segments = "[" + Json("batch", 0, "f1") + "," + Json("late", 1, "f2") + "]";
+  site.Look();
+  site.clock().Advance(2 * site.options.late_rows_for);
+  site.Look();
+  ASSERT_THAT(site.Findings("FOREIGN_WRITE"), SizeIs(1));
+  site.druid().segments = "[" + Json("newer", 0, "f3", kNewer) + "]";
+  site.clock().Advance(2 * site.options.late_rows_every);
   site.Look();
   EXPECT_THAT(site.Findings("FOREIGN_WRITE"), IsEmpty());
 }

@@ -1,25 +1,19 @@
 // What only a database that several servers share can get wrong.
 #include <atomic>
+#include <memory>
+#include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "lib/store/facts.h"
-#include "lib/store/postgres.h"
-#include "lib/time/clock.h"
-#include "lib/time/fake_clock.h"
 #include "lib/time/mutex.h"
 #include "lib/time/reason.h"
-#include "tests/lib/store/databases/postgres_database.h"
-#include "tests/lib/store/temporary_folder.h"
+#include "tests/lib/store/postgres_fixture.h"
 
 namespace interlock::store {
 namespace {
-
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 // A place where a body can be held: it goes on when `Open` is called.
 class Gate {
@@ -45,54 +39,6 @@ class Gate {
   CondVar changed_;
   bool reached_ = false;
   bool open_ = false;
-};
-
-class PostgresStoreTest : public ::testing::Test {
- protected:
-  static Schema Things() {
-    return {"things",
-            {{"CREATE TABLE thing (name TEXT NOT NULL PRIMARY KEY, number BIGINT NOT NULL)"}},
-            {}};
-  }
-  std::unique_ptr<Store> Open() { return Open(database_.Options({Things()}, clock_)); }
-  std::unique_ptr<Store> Open(PostgresOptions options) {
-    auto store = OpenPostgres(std::move(options), clock_);
-    EXPECT_TRUE(store.ok()) << store.status();
-    return std::move(*store);
-  }
-  static absl::Status Add(Transaction& tx, const std::string& name, int64_t by) {
-    return tx
-        .Execute(
-            "INSERT INTO thing (name, number) VALUES (:name, :by) ON CONFLICT (name)"
-            " DO UPDATE SET number = thing.number + excluded.number",
-            {name, by})
-        .status();
-  }
-  static absl::Status Put(Store& store, const std::string& name, int64_t by = 1) {
-    return store.Write([&](Transaction& tx) { return Add(tx, name, by); });
-  }
-  static int64_t Get(Store& store, const std::string& name) {
-    int64_t number = -1;
-    const absl::Status status = store.Read([&](Transaction& tx) {
-      auto rows = tx.Query("SELECT number FROM thing WHERE name = :name", {name});
-      if (rows.ok() && !rows->empty()) number = rows->front().Int(0);
-      return rows.status();
-    });
-    EXPECT_TRUE(status.ok()) << status;
-    return number;
-  }
-  // Reads, then writes one more: lost updates show.
-  static absl::Status Count(Transaction& tx, const std::string& name) {
-    auto rows = tx.Query("SELECT number FROM thing WHERE name = :name", {name});
-    if (!rows.ok()) return rows.status();
-    return tx
-        .Execute("UPDATE thing SET number = :n WHERE name = :name",
-                 {rows->front().Int(0) + 1, name})
-        .status();
-  }
-
-  FakeClock clock_;
-  PostgresDatabase database_;
 };
 
 TEST_F(PostgresStoreTest, ManyServersCanStartAtOnce) {
@@ -284,68 +230,6 @@ TEST_F(PostgresStoreTest, NotificationsReachTheOtherServerAfterTheCommit) {
   notify("wiki's", true);
 }
 
-TEST_F(PostgresStoreTest, ConnectionsThatAreCutAreMadeAnewAndNothingIsLostOrDoubled) {
-  auto store = Open();
-  ASSERT_TRUE(Put(*store, "a", 0).ok());
-  int acknowledged = 0;
-  for (int i = 0; i < 6; ++i) {
-    database_.CutConnections();
-    EXPECT_GE(Get(*store, "a"), acknowledged);
-    const absl::Status status = Put(*store, "a");
-    EXPECT_TRUE(status.ok()) << status;
-    acknowledged += status.ok() ? 1 : 0;
-  }
-  EXPECT_EQ(Get(*store, "a"), acknowledged);
-}
-
-TEST_F(PostgresStoreTest, AConnectionThatIsCutInsideABodyRunsItAgain) {
-  auto store = Open();
-  int runs = 0;
-  EXPECT_TRUE(store
-                  ->Write([&](Transaction& tx) {
-                    absl::Status status = Add(tx, "a", 1);
-                    if (++runs == 1) database_.CutConnections();
-                    return status.ok() ? Add(tx, "b", 1) : status;
-                  })
-                  .ok());
-  EXPECT_EQ(runs, 2);
-  EXPECT_EQ(Get(*store, "a"), 1);
-  EXPECT_EQ(Get(*store, "b"), 1);
-}
-
-// A trigger ends the connection's own backend inside COMMIT, before it is done: the next
-// connection reads that it was not, so it is decided again, and again cut off.
-TEST_F(PostgresStoreTest, ACommitThatWasCutOffIsFoundOutAndNotTakenForDone) {
-  auto store = Open();
-  ASSERT_TRUE(Put(*store, "a", 0).ok());
-  database_.Ask(
-      "CREATE FUNCTION die() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
-      " IF NEW.name = 'dies' THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF;"
-      " RETURN NULL; END $$;"
-      "CREATE CONSTRAINT TRIGGER dies AFTER INSERT ON thing DEFERRABLE INITIALLY DEFERRED"
-      " FOR EACH ROW EXECUTE FUNCTION die()");
-  const absl::Status status = Put(*store, "dies");
-  EXPECT_EQ(ReasonOf(status), "STORE_UNAVAILABLE") << status;
-  EXPECT_EQ(Get(*store, "dies"), -1);
-  EXPECT_TRUE(Put(*store, "a").ok());
-  EXPECT_EQ(Get(*store, "a"), 1);
-}
-
-TEST_F(PostgresStoreTest, ADatabaseThatIsGoneIsUnavailableAndTakenUpAgain) {
-  auto store = Open();
-  ASSERT_TRUE(Put(*store, "a").ok());
-  AskServer(absl::StrCat("ALTER DATABASE ", database_.name(), " ALLOW_CONNECTIONS false"));
-  database_.CutConnections();
-  const absl::Status status = Put(*store, "a");
-  EXPECT_EQ(ReasonOf(status), "STORE_UNAVAILABLE") << status;
-  EXPECT_FALSE(store->Health().ok());
-  EXPECT_EQ(ReasonOf(store->Read([](Transaction&) { return absl::OkStatus(); })),
-            "STORE_UNAVAILABLE");
-  AskServer(absl::StrCat("ALTER DATABASE ", database_.name(), " ALLOW_CONNECTIONS true"));
-  EXPECT_TRUE(Put(*store, "a").ok());
-  EXPECT_EQ(Get(*store, "a"), 2);
-}
-
 TEST_F(PostgresStoreTest, ABatchThatTripsAConstraintIsRetriedOneByOne) {
   auto store = Open();
   database_.Ask("ALTER TABLE thing ADD CHECK (number < 100)");
@@ -407,89 +291,11 @@ TEST_F(PostgresStoreTest, ADeadlockIsRetried) {
   EXPECT_GT(runs, 2);
 }
 
-TEST_F(PostgresStoreTest, ACopyOfADatabaseIsAnotherIncarnationWithHigherTokens) {
-  Schema things = Things();
-  things.on_restore = {
-      "INSERT INTO thing (name, number) SELECT 'floor', number FROM store_facts"
-      " WHERE name = 'token_floor'"};
-  auto store = Open(database_.Options({things}, clock_));
-  const std::string incarnation = store->incarnation();
-  ASSERT_TRUE(Put(*store, "a", 7).ok());
-  store.reset();
-  const std::string copy = absl::StrCat(database_.name(), "_copy");
-  AskServer(absl::StrCat("CREATE DATABASE ", copy, " TEMPLATE ", database_.name()));
-  PostgresOptions options = database_.Options({things}, clock_);
-  options.connection_string = [&] { return absl::StrCat(database_.dsn(), " dbname=", copy); };
-  for (int start = 0; start < 2; ++start) {
-    auto restored = Open(options);
-    EXPECT_NE(restored->incarnation(), incarnation);
-    EXPECT_EQ(Get(*restored, "a"), 7);
-    EXPECT_EQ(Get(*restored, "floor"), TokenFloorAt(clock_.Now()));
-  }
-  EXPECT_EQ(Open(database_.Options({things}, clock_))->incarnation(), incarnation);
-  AskServer(absl::StrCat("DROP DATABASE ", copy, " WITH (FORCE)"));
-}
-
-TEST_F(PostgresStoreTest, APromotedServerOrARecoveryLiftsTokensOnce) {
-  Schema things = Things();
-  things.on_failover = {
-      "INSERT INTO thing (name, number) SELECT 'floor', number FROM"
-      " store_facts WHERE name = 'token_floor'"};
-  auto store = Open(database_.Options({things}, clock_));
-  ASSERT_TRUE(Put(*store, "a").ok());
-  // As if what is there had been written before a promotion: the timeline is its last part.
-  database_.Ask(
-      "UPDATE store_facts SET text = regexp_replace(text, '[^/]*$', '0000000F')"
-      " WHERE name = 'origin'");
-  store.reset();
-  store = Open(database_.Options({things}, clock_));
-  EXPECT_EQ(Get(*store, "floor"), TokenFloorAt(clock_.Now()));
-  auto other = Open(database_.Options({things}, clock_));
-  EXPECT_EQ(Get(*other, "floor"), TokenFloorAt(clock_.Now()));
-}
-
-TEST_F(PostgresStoreTest, RefusesWritesUnlessAStandbyConfirmsWhereThatIsRequired) {
-  PostgresOptions options = database_.Options({Things()}, clock_);
-  options.require_synchronous = true;
-  auto store = Open(options);
-  const absl::Status status = Put(*store, "a");
-  EXPECT_EQ(ReasonOf(status), "STORE_UNAVAILABLE");
-  EXPECT_THAT(std::string(status.message()), HasSubstr("synchronous_standby_names"));
-  EXPECT_FALSE(store->Health().ok());
-  EXPECT_EQ(Get(*store, "a"), -1);
-}
-
-TEST_F(PostgresStoreTest, TellsWhatItSeesOfTheServer) {
-  auto store = Open();
-  while (store->Describe().notices.empty()) ASSERT_TRUE(Put(*store, "a").ok());
-  const StoreDescription described = store->Describe();
-  EXPECT_EQ(described.engine, "postgresql");
-  EXPECT_EQ(described.synchronous, false);
-  // The tests' server is not made to last.
-  EXPECT_EQ(described.notices.front().reason, "FSYNC_OFF");
-}
-
 TEST_F(PostgresStoreTest, TextsCompareByteByByteWhateverTheLocale) {
   auto store = Open();
   EXPECT_EQ(database_.Ask("SELECT collation_name FROM information_schema.columns WHERE table_name"
                           " = 'thing' AND column_name = 'name'"),
             "C");
-}
-
-TEST(PostgresAddress, NoErrorShowsThePassword) {
-  FakeClock clock;
-  PostgresOptions options;
-  const auto open = [&](const std::string& dsn) {
-    options.connection_string = [dsn] { return dsn; };
-    return OpenPostgres(options, clock).status();
-  };
-  const absl::Status unreadable = open("host=127.0.0.1 password=hunter2 user");
-  EXPECT_EQ(ReasonOf(unreadable), "STORE_CONNECTION_STRING") << unreadable;
-  EXPECT_THAT(unreadable.ToString(), Not(HasSubstr("hunter2")));
-  options.password = [] { return std::string("hunter2"); };
-  const absl::Status refused = open("host=127.0.0.1 port=1 user=nobody dbname=hunter2");
-  EXPECT_EQ(ReasonOf(refused), "STORE_UNAVAILABLE") << refused;
-  EXPECT_THAT(refused.ToString(), Not(HasSubstr("hunter2")));
 }
 
 }  // namespace
