@@ -96,6 +96,23 @@ absl::Status ReportLate(store::Transaction& tx, const Proven& proven, const Late
   return Report(tx, finding).status();
 }
 
+// What an earlier proof of the same time said: its version is not the one that is read now.
+absl::Status CloseEarlier(store::Transaction& tx, const Proven& proven) {
+  auto rows = tx.Query(
+      "SELECT end_ms, version FROM guard_proven WHERE datasource = :datasource"
+      " AND start_ms = :start AND version <> :version",
+      {proven.datasource, proven.interval.start(), proven.version});
+  if (!rows.ok()) return rows.status();
+  for (const store::Row& row : *rows) {
+    Proven earlier = proven;
+    earlier.interval = Interval::Between(proven.interval.start(), row.At(0));
+    earlier.version = row.Text(1);
+    absl::Status status = Close(tx, SubjectOf(earlier));
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
 // One proof, and what is there of it now.
 struct LookedAt {
   Due due;
@@ -115,7 +132,9 @@ absl::Status Settle(store::Transaction& tx, const LookedAt& looked, const Option
   if (!late.segments.empty()) status = ReportLate(tx, proven, late);
   if (replaced) status = Close(tx, SubjectOf(proven));
   if (!status.ok()) return status;
-  if (replaced || tx.now() >= due.until) return Drop(tx, proven);
+  // What was found is looked at until it is mended, or nobody would ever close it.
+  const bool over = tx.now() >= due.until && late.segments.empty();
+  if (replaced || over) return Drop(tx, proven);
   return tx
       .Execute(
           "UPDATE guard_proven SET look_ms = :look WHERE datasource = :datasource"
@@ -130,7 +149,8 @@ absl::Status WatchProven(store::Transaction& tx, const Proven& proven, const Opt
   auto streams = StreamsOf(tx, proven.datasource);
   if (!streams.ok()) return streams.status();
   if (streams->empty()) return absl::OkStatus();
-  absl::Status status = Drop(tx, proven);
+  absl::Status status = CloseEarlier(tx, proven);
+  if (status.ok()) status = Drop(tx, proven);
   if (!status.ok()) return status;
   return tx
       .Execute(
