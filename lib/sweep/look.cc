@@ -321,7 +321,8 @@ absl::StatusOr<Look> LookAt(druid::Cluster& cluster, const LookQuestion& questio
     return look;
   }
   druid::Snapshot& snapshot = read->value();
-  look.timeline = druid::Timeline::Of(snapshot.used);
+  // One copy of them: of a large page they are most of its memory.
+  look.timeline = druid::Timeline::Of(std::move(snapshot.used));
   look.unavailable = snapshot.load.unavailable_segments;
   const auto parsed = RulesOf(cluster, question);
   for (const auto& partition : reading.partitions) {
@@ -336,10 +337,10 @@ absl::StatusOr<Look> LookAt(druid::Cluster& cluster, const LookQuestion& questio
     TellRolledUp(cluster, question, &look);
   }
   if (look.calendar) {
-    look.neighbours =
-        verify::VisibleSetOf(
-            look.timeline, verify::NeighboursOf({question.interval}, *look.calendar, snapshot.used))
-            .digest;
+    look.neighbours = verify::VisibleSetOf(look.timeline,
+                                           verify::NeighboursOf({question.interval}, *look.calendar,
+                                                                look.timeline.segments()))
+                          .digest;
   }
   return look;
 }
