@@ -115,7 +115,7 @@ class Bounds {
       details["field"] = path;
       status_ =
           WithReason(absl::InvalidArgumentError(absl::StrCat(path, ": ", found, "; ", would_do)),
-                     reason, std::move(details));
+                     reason, details);
     }
     AddFault(status_, path, found, would_do);
   }

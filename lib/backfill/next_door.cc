@@ -64,10 +64,11 @@ void Append(verify::NeighbourChanges more, verify::NeighbourChanges* all) {
 absl::StatusOr<NextDoor> LookNextDoor(store::Store& store, druid::Cluster& cluster,
                                       const std::string& backfill_id, const Interval& interval) {
   std::vector<Edge> edges;
-  absl::Status status = store.Read([&](store::Transaction& tx) {
+  absl::Status status = store.Read([&](store::Transaction& tx) -> absl::Status {
     auto read = EdgesOf(tx, backfill_id, interval);
-    if (read.ok()) edges = *std::move(read);
-    return read.status();
+    if (!read.ok()) return read.status();
+    edges = *std::move(read);
+    return absl::OkStatus();
   });
   if (!status.ok()) return status;
   NextDoor door;

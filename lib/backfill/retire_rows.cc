@@ -19,8 +19,8 @@ RetireStep StepOf(const std::string& name) {
 }
 
 // What the attempt that wrote the partition saw there before; nothing where it saw nothing.
-absl::StatusOr<std::vector<std::string>> Replaced(store::Transaction& tx,
-                                                  const StoredPartition& partition) {
+absl::StatusOr<std::vector<std::string>> SegmentsBefore(store::Transaction& tx,
+                                                        const StoredPartition& partition) {
   auto attempt = ReadAttempt(tx, partition.proof->task_id);
   if (!attempt.ok()) return attempt.status();
   for (const PartitionBefore& before : attempt->before.partitions) {
@@ -42,7 +42,7 @@ absl::StatusOr<std::vector<Retirement>> PlanRetirements(store::Transaction& tx,
   std::vector<Retirement> planned;
   for (const StoredPartition& partition : *partitions) {
     if (!partition.proof || partition.proof->version.empty()) continue;
-    auto ids = Replaced(tx, partition);
+    auto ids = SegmentsBefore(tx, partition);
     if (!ids.ok()) return ids.status();
     if (ids->empty()) continue;
     Retirement one;

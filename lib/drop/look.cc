@@ -97,7 +97,7 @@ std::vector<Kill> KillsNow(const Drops::Detail& detail, const View& view) {
 // Why the kill that has just ended failed. Druid often keeps the cause to the log of the
 // process that did it; what became of rows and files is seen all the same.
 std::string FailureOf(const Drop& drop, const Kill& kill, const View& view) {
-  const std::string said = KillFailure(view.kill->error);
+  std::string said = KillFailure(view.kill->error);
   if (said != kKillOther && said != kKillShutDown) return said;
   if (kill.shutdown_asked && drop.cancel) return kKillCancelled;
   if (kill.shutdown_asked) return kill.running ? kKillRanTooLong : kKillWaitedTooLong;

@@ -1,6 +1,7 @@
 #include "lib/drop/words.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -34,8 +35,8 @@ std::string KilledText(const Manifest& rows) {
   }
   std::string text = "the rows of all segments are gone from the metadata";
   if (!there.empty()) {
-    const std::vector<std::string> named(there.begin(),
-                                         there.begin() + std::min(there.size(), kMostNamed));
+    const auto most = static_cast<std::ptrdiff_t>(std::min(there.size(), kMostNamed));
+    const std::vector<std::string> named(there.begin(), there.begin() + most);
     absl::StrAppend(&text, "; the files of ", there.size(),
                     " are still there: ", absl::StrJoin(named, ", "),
                     there.size() > named.size() ? ", …" : "");

@@ -176,7 +176,7 @@ absl::Status ForeignToken(const Reservation& reservation, int64_t shown) {
   Metadata metadata = Naming(reservation);
   metadata["shown"] = absl::StrCat(shown);
   return Lost(reservation, "STALE_TOKEN",
-              absl::StrCat("has token ", reservation.token, ", not ", shown), std::move(metadata));
+              absl::StrCat("has token ", reservation.token, ", not ", shown), metadata);
 }
 
 absl::Status StaleToken(const Reservation& reservation, const Held& later, int64_t later_token) {
@@ -188,7 +188,7 @@ absl::Status StaleToken(const Reservation& reservation, const Held& later, int64
               absl::StrCat("with token ", reservation.token, " has ended (",
                            NameOf(reservation.state), "), and ", later.interval.ToString(), " is ",
                            Describe(later), ", token ", later_token),
-              std::move(metadata));
+              metadata);
 }
 
 absl::Status Superseded(const Reservation& reservation, const Held& later) {
@@ -197,7 +197,7 @@ absl::Status Superseded(const Reservation& reservation, const Held& later) {
   metadata["later_holder"] = later.holder;
   return Lost(reservation, "SUPERSEDED",
               absl::StrCat("has ended, and ", later.interval.ToString(), " is ", Describe(later)),
-              std::move(metadata));
+              metadata);
 }
 
 absl::Status Ended(const Reservation& reservation) {
@@ -211,7 +211,7 @@ absl::Status Ended(const Reservation& reservation) {
                            : forced ? "was ended by an admin"
                                     : "was released",
                            " at ", at.ToString(), ": reserve anew, with another request id"),
-              std::move(metadata));
+              metadata);
 }
 
 absl::Status OutsideReservation(const Reservation& reservation, absl::string_view asked) {
@@ -220,7 +220,7 @@ absl::Status OutsideReservation(const Reservation& reservation, absl::string_vie
   return Lost(
       reservation, "OUTSIDE_RESERVATION",
       absl::StrCat("does not hold all of ", asked, " (datasource ", reservation.datasource, ")"),
-      std::move(metadata));
+      metadata);
 }
 
 absl::Status WorkUnsettled(const Reservation& reservation, const Pin& pin) {
@@ -230,7 +230,7 @@ absl::Status WorkUnsettled(const Reservation& reservation, const Pin& pin) {
   return Lost(reservation, "WORK_UNSETTLED",
               absl::StrCat("can't give back ", pin.interval.ToString(), ": work ", pin.work_id,
                            " there is not settled"),
-              std::move(metadata));
+              metadata);
 }
 
 absl::Status WorkPinnedElsewhere(absl::string_view work_id, absl::string_view reservation_id) {

@@ -27,7 +27,7 @@ struct Api {
 };
 
 const Api& Loaded() {
-  static const Api* const api = [] {
+  static const Api* const kApi = [] {
     auto* loaded = new Api;
     std::ifstream in(INTERLOCK_API_DESCRIPTION, std::ios::binary);
     FileDescriptorSet set;
@@ -39,7 +39,7 @@ const Api& Loaded() {
     }
     return loaded;
   }();
-  return *api;
+  return *kApi;
 }
 
 void Collect(const Descriptor& type, std::vector<const Descriptor*>& messages,

@@ -25,12 +25,12 @@ bool Has(const Descriptor& message, const std::string& field) {
   return message.FindFieldByName(field) != nullptr;
 }
 
-// Methods that change nothing; all others are mutating.
+// Methods that change nothing; all kOthers are mutating.
 bool IsReading(const std::string& method) {
-  static const std::set<std::string> others = {"VerifySingleVersion", "VerifyAudit", "CheckAppend",
-                                               "ExplainInterval",     "Diagnose",    "TestPolicy"};
+  static const std::set<std::string> kOthers = {"VerifySingleVersion", "VerifyAudit", "CheckAppend",
+                                                "ExplainInterval",     "Diagnose",    "TestPolicy"};
   return StartsWith(method, "Get") || StartsWith(method, "List") || StartsWith(method, "Watch") ||
-         others.count(method) != 0;
+         kOthers.count(method) != 0;
 }
 
 TEST(Conventions, TheCoordinatorHasTheFourVerbsOfTheMissionAndNothingElse) {

@@ -21,7 +21,7 @@ namespace interlock::server {
 namespace {
 
 const std::set<const google::protobuf::FileDescriptor*>& Files() {
-  static const std::set<const google::protobuf::FileDescriptor*> files = {
+  static const std::set<const google::protobuf::FileDescriptor*> kFiles = {
       v1::ListAuditEventsRequest::descriptor()->file(),
       v1::GetBackfillRequest::descriptor()->file(),
       v1::GetDropRequest::descriptor()->file(),
@@ -32,7 +32,7 @@ const std::set<const google::protobuf::FileDescriptor*>& Files() {
       v1::SealIntervalRequest::descriptor()->file(),
       v1::GetStatusRequest::descriptor()->file(),
       v1::RegisterStreamRequest::descriptor()->file()};
-  return files;
+  return kFiles;
 }
 
 TEST(MethodRoles, EveryMethodOfTheApiHasARoleThatThereIs) {

@@ -27,10 +27,11 @@ class SourceDriftTest : public DerivedTest {
   }
   std::vector<guard::Finding> Stale() {
     std::vector<guard::Finding> found;
-    const absl::Status status = site_.store().Read([&](store::Transaction& tx) {
+    const absl::Status status = site_.store().Read([&](store::Transaction& tx) -> absl::Status {
       auto all = guard::ListFindings(tx, "totals", /*only_open=*/true, 10);
-      if (all.ok()) found = *std::move(all);
-      return all.status();
+      if (!all.ok()) return all.status();
+      found = *std::move(all);
+      return absl::OkStatus();
     });
     EXPECT_TRUE(status.ok()) << status;
     return found;

@@ -6,7 +6,6 @@ namespace interlock::lease {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 using Lifecycle = LeaseTest;
 

@@ -226,13 +226,13 @@ TEST_F(LocalFiles, RangesCutSortedKeysEvenlyAndKeepEqualOnesTogether) {
                  .tuning = R"(,"forceGuaranteedRollup":true,"partitionsSpec":{"type":"range",)"
                            R"("partitionDimensions":["page"],"targetRowsPerSegment":8})"}),
       "SUCCESS");
-  const std::string kEnd = R"(,"dimension":"page","partitionNum":)";
+  const std::string end = R"(,"dimension":"page","partitionNum":)";
   EXPECT_THAT(
       druid.Shards(),
       ElementsAre(
-          R"({"type":"single","start":null,"end":"p1")" + kEnd + R"(0,"numCorePartitions":3})",
-          R"({"type":"single","start":"p1","end":"p3")" + kEnd + R"(1,"numCorePartitions":3})",
-          R"({"type":"single","start":"p3","end":null)" + kEnd + R"(2,"numCorePartitions":3})"));
+          R"({"type":"single","start":null,"end":"p1")" + end + R"(0,"numCorePartitions":3})",
+          R"({"type":"single","start":"p1","end":"p3")" + end + R"(1,"numCorePartitions":3})",
+          R"({"type":"single","start":"p3","end":null)" + end + R"(2,"numCorePartitions":3})"));
   EXPECT_EQ(druid.Stat("task", "processed"), 20);
 }
 
@@ -303,7 +303,7 @@ TEST(Ingestion, RefusesFaultySpecsInDruidsWords) {
   const struct {
     Ingestion spec;
     const char* says;
-  } kFaulty[] = {
+  } faulty[] = {
       {{.append = true}, "Cannot simultaneously replace and append to existing segments"},
       {{.intervals = {}}, "GranularitySpec's intervals cannot be empty when using replace."},
       {{.intervals = {"x"}}, "Invalid interval[x]: [Format requires a '/' separator: x]"},
@@ -327,7 +327,7 @@ TEST(Ingestion, RefusesFaultySpecsInDruidsWords) {
       {{.context = R"({"useConcurrentLocks":true})"}, "The simulator does not know locks"},
   };
   SimulatedDruid druid;
-  for (const auto& faulty : kFaulty) {
+  for (const auto& faulty : faulty) {
     Ingestion spec = faulty.spec;
     if (spec.source.empty() && spec.lines.empty()) spec.lines = Line(13, 1, "a", 1);
     const Reply reply = druid.Submit(spec.Json());

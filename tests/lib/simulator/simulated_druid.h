@@ -22,8 +22,8 @@ std::string Hour(int hour);
 struct Ingestion {
   std::string id = "task";
   std::vector<std::string> intervals = {Hour(13)};
-  std::string lines = "";   // inline input; see Line
-  std::string source = "";  // JSON of another input source
+  std::string lines = {};   // inline input; see Line
+  std::string source = {};  // JSON of another input source
   std::string format = R"({"type":"json"})";
   bool append = false;
   bool drop = true;
@@ -31,7 +31,7 @@ struct Ingestion {
   std::string query_granularity = "MINUTE";
   std::string timestamp = R"({"column":"ts","format":"iso"})";
   std::string dimensions = R"(["page"])";
-  std::string tuning = "";  // members after "type", with a leading comma
+  std::string tuning = {};  // members after "type", with a leading comma
   std::string context = "{}";
 
   std::string Json() const;

@@ -89,30 +89,30 @@ int ShmLock(sqlite3_file* f, int offset, int n, int flags) {
 void ShmBarrier(sqlite3_file* f) { Real(f)->pMethods->xShmBarrier(Real(f)); }
 int ShmUnmap(sqlite3_file* f, int remove) { return Real(f)->pMethods->xShmUnmap(Real(f), remove); }
 
-const sqlite3_io_methods methods = {2,
-                                    Close,
-                                    Read,
-                                    Write,
-                                    Truncate,
-                                    Sync,
-                                    FileSize,
-                                    Lock,
-                                    Unlock,
-                                    CheckReservedLock,
-                                    FileControl,
-                                    SectorSize,
-                                    DeviceCharacteristics,
-                                    ShmMap,
-                                    ShmLock,
-                                    ShmBarrier,
-                                    ShmUnmap,
-                                    nullptr,
-                                    nullptr};
+const sqlite3_io_methods kMethods = {2,
+                                     Close,
+                                     Read,
+                                     Write,
+                                     Truncate,
+                                     Sync,
+                                     FileSize,
+                                     Lock,
+                                     Unlock,
+                                     CheckReservedLock,
+                                     FileControl,
+                                     SectorSize,
+                                     DeviceCharacteristics,
+                                     ShmMap,
+                                     ShmLock,
+                                     ShmBarrier,
+                                     ShmUnmap,
+                                     nullptr,
+                                     nullptr};
 
 int Open(sqlite3_vfs*, const char* name, sqlite3_file* file, int flags, int* out_flags) {
   file->pMethods = nullptr;
   const int code = real_vfs->xOpen(real_vfs, name, Real(file), flags, out_flags);
-  if (code == SQLITE_OK) file->pMethods = &methods;
+  if (code == SQLITE_OK) file->pMethods = &kMethods;
   return code;
 }
 

@@ -166,7 +166,7 @@ TEST_F(SqliteStoreTest, KillingTheProcessLosesNothingThatWasAcknowledged) {
     int ends[2];
     ASSERT_EQ(pipe(ends), 0);
     const pid_t child = fork();
-    if (child == 0) WriteUntilKilled(options, ends[1], round * 1'000'000);
+    if (child == 0) WriteUntilKilled(options, ends[1], int64_t{round} * 1'000'000);
     close(ends[1]);
     int64_t number = 0;
     const int kill_after = 1 + 37 * round;

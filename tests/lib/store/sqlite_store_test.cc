@@ -161,8 +161,8 @@ TEST_F(SqliteStoreTest, ADamagedPageIsAnErrorAndNotHealthy) {
   {
     // The database's first page stays as it is, so that it opens.
     std::fstream file(folder_.File("store.db"), std::ios::in | std::ios::out | std::ios::binary);
-    file.seekp(5 * 4096);
-    file << std::string(40 * 4096, 'x');
+    file.seekp(std::streamoff{5} * 4096);
+    file << std::string(size_t{40} * 4096, 'x');
   }
   const auto store = Open();
   const absl::Status status = store->Read(

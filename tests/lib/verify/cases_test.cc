@@ -31,12 +31,12 @@ PartitionVerdict Ask(const druid::Snapshot& snapshot, const PartitionQuestion& q
   return VerifyPartition(druid::Timeline::Of(snapshot.used), snapshot, question);
 }
 const Finding& Only(const PartitionVerdict& verdict, Verdict kind) {
-  static const Finding none;
+  static const Finding kNone;
   for (const Finding& finding : verdict.findings) {
     if (finding.verdict == kind) return finding;
   }
   ADD_FAILURE() << "no " << std::string(NameOf(kind));
-  return none;
+  return kNone;
 }
 
 // A guard's append that was allocated under the version before: published, and hidden.

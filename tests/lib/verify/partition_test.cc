@@ -11,7 +11,6 @@ namespace {
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 constexpr char kHour[] = "2026-07-16T13:00:00Z/2026-07-16T14:00:00Z";
 constexpr char kOld[] = "2026-07-16T14:10:00.000Z";
@@ -129,15 +128,15 @@ TEST(VerifyPartition, Case014ComparesSumsOfTheCountMetricAndNotStoredRows) {
 }
 
 TEST(VerifyPartition, Case018ADayWithinAMonthlySegmentIsOneVersionAndTheMonthPartlyCovered) {
-  const char* kMonth = "2020-01-01/2020-02-01";
-  const char* kDay = "2020-01-10/2020-01-11";
+  const char* whole = "2020-01-01/2020-02-01";
+  const char* day = "2020-01-10/2020-01-11";
   const druid::Snapshot snapshot =
-      SnapshotOf(kMonth, {Numbered(kMonth, "2020-02-02T00:00:00.000Z", 0, 1),
-                          Numbered(kDay, "2020-03-01T00:00:00.000Z", 0, 1)});
-  EXPECT_THAT(Names(Ask(snapshot, AskFor(kDay)).findings), Contains("SINGLE_VERSION"));
+      SnapshotOf(whole, {Numbered(whole, "2020-02-02T00:00:00.000Z", 0, 1),
+                         Numbered(day, "2020-03-01T00:00:00.000Z", 0, 1)});
+  EXPECT_THAT(Names(Ask(snapshot, AskFor(day)).findings), Contains("SINGLE_VERSION"));
   EXPECT_THAT(Names(Ask(snapshot, AskFor("2020-01-11/2020-01-12")).findings),
               Contains("SINGLE_VERSION"));
-  const PartitionVerdict month = Ask(snapshot, AskFor(kMonth));
+  const PartitionVerdict month = Ask(snapshot, AskFor(whole));
   EXPECT_THAT(Names(month.findings), Contains("PARTIALLY_COVERED"));
   EXPECT_EQ(month.visible_versions.size(), 2u);
 }
