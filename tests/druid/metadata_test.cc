@@ -68,6 +68,7 @@ TEST_F(MetadataConformance, ADatasourceWhoseSegmentsAreAllUnusedIsListedWhereTha
   EXPECT_THAT(ever(), Not(Contains(datasource())));
   LoadHour13();
   EXPECT_THAT(ever(), Contains(datasource()));
+  if (!can().overlord_marks) WaitForLoad(Hour(13));  // the coordinator marks what it serves
   ASSERT_TRUE(cluster().MarkUnused(datasource(), {Used(Hour(13))[0].id}).done());
   WaitUntil("it is listed no more", [&] {
     const auto names = cluster().ListDatasources().value();
