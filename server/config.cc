@@ -1,5 +1,6 @@
 #include "server/config.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -8,6 +9,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/io/tokenizer.h"
 #include "google/protobuf/text_format.h"
@@ -34,7 +36,33 @@ std::string WithFieldsThatAre(const std::string& message) {
   return text;
 }
 
+// `Unknown enumeration value of "OBSERV" for field "access".`, with those it may have.
+std::string WithValuesThatAre(const std::string& message) {
+  static const RE2 kUnknown(R"re(Unknown enumeration value of "([^"]+)" for field "([^"]+)"\.)re");
+  std::string value;
+  std::string name;
+  if (!RE2::FullMatch(message, kUnknown, &value, &name)) return message;
+  const auto* file = config::v1::ServerConfig::descriptor()->file();
+  for (int i = 0; i < file->message_type_count(); ++i) {
+    const auto* field = file->message_type(i)->FindFieldByName(name);
+    if (field == nullptr || field->enum_type() == nullptr) continue;
+    std::string text = absl::StrCat(name, ": '", value, "' is none of ");
+    for (int at = 1; at < field->enum_type()->value_count(); ++at) {
+      absl::StrAppend(&text, at == 1 ? "" : ", ", field->enum_type()->value(at)->name());
+    }
+    return text;
+  }
+  return message;
+}
+
 std::string ForPeople(const std::string& message) {
+  if (absl::StartsWith(message, "Unknown enum")) return WithValuesThatAre(message);
+  if (absl::StartsWith(message, "Expected string")) {
+    return absl::StrCat(message, ". A text stands in quotes: \"…\".");
+  }
+  if (message == "Expected identifier, got: ") {
+    return "The file ends where a field or a } should be.";
+  }
   if (!absl::StartsWith(message, "Expected \"{\"")) return WithFieldsThatAre(message);
   return absl::StrCat(message,
                       " What has fields is written { … }, a length of time { seconds: 30 }.");
@@ -43,15 +71,28 @@ std::string ForPeople(const std::string& message) {
 // A field that there is not is a warning to the parser, which goes on: so all are told at once.
 class Collector : public google::protobuf::io::ErrorCollector {
  public:
-  explicit Collector(std::vector<ConfigFault>& faults) : faults_(faults) {}
+  Collector(const std::string& text, std::vector<ConfigFault>& faults)
+      : lines_(absl::StrSplit(text, '\n')), faults_(faults) {}
   void AddError(int line, int /*column*/, const std::string& message) override {
-    faults_.push_back({line + 1, ForPeople(message)});
+    faults_.push_back({LineOf(message, line) + 1, ForPeople(message)});
   }
   void AddWarning(int line, int column, const std::string& message) override {
     AddError(line, column, message);
   }
 
  private:
+  // A value that is none is told where the parser is by then: at what follows it.
+  int LineOf(const std::string& message, int line) const {
+    static const RE2 kValue(R"re(Unknown enumeration value of "([^"]+)" .*)re");
+    std::string value;
+    if (!RE2::FullMatch(message, kValue, &value)) return line;
+    for (int at = std::min(line, static_cast<int>(lines_.size()) - 1); at >= 0; --at) {
+      if (absl::StrContains(lines_[static_cast<size_t>(at)], value)) return at;
+    }
+    return line;
+  }
+
+  const std::vector<std::string> lines_;
   std::vector<ConfigFault>& faults_;
 };
 
@@ -59,7 +100,7 @@ class Collector : public google::protobuf::io::ErrorCollector {
 
 CheckedConfig CheckConfig(const std::string& text) {
   CheckedConfig checked;
-  Collector collector(checked.faults);
+  Collector collector(text, checked.faults);
   google::protobuf::TextFormat::ParseInfoTree lines;
   google::protobuf::TextFormat::Parser parser;
   parser.RecordErrorsTo(&collector);

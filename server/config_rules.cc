@@ -1,5 +1,6 @@
 #include "server/config_rules.h"
 
+#include <initializer_list>
 #include <string>
 #include <utility>
 
@@ -183,23 +184,52 @@ void CheckDruid(const config::v1::ServerConfig& config, const Place& root) {
       (set.basic_auth().user().empty() || set.basic_auth().password_file().empty())) {
     druid.Fault("basic_auth", "wants user and password_file");
   }
-  if (set.max_reply_bytes() < 0) druid.Fault("max_reply_bytes", "must be above 0");
+  if (set.router_urls_size() > 0 && (services || set.overlord_urls_size() > 0)) {
+    druid.Fault("router_urls",
+                "stands in place of coordinator_urls, overlord_urls and broker_urls: remove one "
+                "or the other");
+  }
+  druid.NotBuilt("max_connections");
 }
 
-// No duration may be below 0, wherever it stands, but for those that say so.
-void CheckDurations(const Message& message, const Place& place) {
+// Where 0 would mean for ever, or again and again without a pause.
+void CheckAboveZero(const Message& message, const Place& place,
+                    std::initializer_list<const char*> fields) {
+  for (const char* field : fields) {
+    const auto* descriptor = message.GetDescriptor()->FindFieldByName(field);
+    if (!message.GetReflection()->HasField(message, descriptor)) continue;
+    const Message& value = message.GetReflection()->GetMessage(message, descriptor);
+    const auto* duration = dynamic_cast<const google::protobuf::Duration*>(&value);
+    if (duration != nullptr && ToAbsl(*duration) == absl::ZeroDuration()) {
+      place.Fault(field, "is 0; leave it out for its default");
+    }
+  }
+}
+
+bool IsBelowZero(const Message& message, const FieldDescriptor* field) {
+  const auto* reflection = message.GetReflection();
+  return (field->cpp_type() == FieldDescriptor::CPPTYPE_INT32 &&
+          reflection->GetInt32(message, field) < 0) ||
+         (field->cpp_type() == FieldDescriptor::CPPTYPE_INT64 &&
+          reflection->GetInt64(message, field) < 0);
+}
+
+// No number or duration may be below 0, wherever it stands, but for those that say so.
+void CheckNumbers(const Message& message, const Place& place) {
   const auto* reflection = message.GetReflection();
   std::vector<const FieldDescriptor*> fields;
   reflection->ListFields(message, &fields);
   for (const auto* field : fields) {
-    if (field->is_repeated() || field->type() != FieldDescriptor::TYPE_MESSAGE) continue;
+    if (field->is_repeated()) continue;
+    if (IsBelowZero(message, field)) place.Fault(field->name(), "is below 0");
+    if (field->type() != FieldDescriptor::TYPE_MESSAGE) continue;
     const Message& child = reflection->GetMessage(message, field);
     if (const auto* duration = dynamic_cast<const google::protobuf::Duration*>(&child)) {
       if (field->name() == "sweep_interval") continue;  // negative: no sweeper
       if (field->name() == "start_timeout") continue;   // negative: no waiting
       if (ToAbsl(*duration) < absl::ZeroDuration()) place.Fault(field->name(), "is below 0");
     } else {
-      CheckDurations(child, place.Into(field->name()));
+      CheckNumbers(child, place.Into(field->name()));
     }
   }
 }
@@ -207,16 +237,6 @@ void CheckDurations(const Message& message, const Place& place) {
 void CheckLimits(const config::v1::ServerConfig& config, const Place& root) {
   const auto& set = config.limits();
   const Place limits = root.Into("limits");
-  for (const auto& [field, value] :
-       {std::pair<const char*, int64_t>{"max_intervals_per_call", set.max_intervals_per_call()},
-        {"max_partitions_per_unit", set.max_partitions_per_unit()},
-        {"max_partitions_per_call", set.max_partitions_per_call()},
-        {"max_reservations_per_holder", set.max_reservations_per_holder()},
-        {"max_reservations_per_datasource", set.max_reservations_per_datasource()},
-        {"max_request_bytes", set.max_request_bytes()},
-        {"max_spec_bytes", set.max_spec_bytes()}}) {
-    if (value < 0) limits.Fault(field, absl::StrCat(value, " is below 0"));
-  }
   if (set.has_max_ttl() && set.has_default_ttl() &&
       ToAbsl(set.default_ttl()) > ToAbsl(set.max_ttl())) {
     limits.Fault("default_ttl", "is longer than max_ttl");
@@ -270,6 +290,10 @@ void CheckDrops(const config::v1::ServerConfig& config, const Place& root) {
     if (own.datasource_pattern().empty()) {
       drops.Fault("datasource_floors", "datasource_pattern is missing, like page_views or raw_*");
     }
+    if (ToAbsl(own.floor()) < absl::ZeroDuration()) {
+      drops.Fault("datasource_floors",
+                  absl::StrCat("the floor of '", own.datasource_pattern(), "' is below 0"));
+    }
   }
   for (const auto& probe : config.drops().storage_probes()) CheckProbe(probe, drops);
   config::v1::ServerConfig filled = config;
@@ -285,7 +309,6 @@ void CheckDrops(const config::v1::ServerConfig& config, const Place& root) {
                                     absl::FormatDuration(ToAbsl(set.default_window())), ", ",
                                     absl::FormatDuration(ToAbsl(set.max_window()))));
   }
-  if (set.max_segments_per_kill() < 0) drops.Fault("max_segments_per_kill", "is below 0");
 }
 
 void CheckVerification(const config::v1::ServerConfig& config, const Place& root) {
@@ -321,7 +344,10 @@ void ApplyRules(const config::v1::ServerConfig& config, const TextFormat::ParseI
   CheckBackfills(config, root);
   CheckDrops(config, root);
   CheckVerification(config, root);
-  CheckDurations(config, root);
+  CheckNumbers(config, root);
+  CheckAboveZero(config.druid(), root.Into("druid"), {"call_timeout", "connect_timeout"});
+  CheckAboveZero(config.backfills(), root.Into("backfills"), {"poll_interval"});
+  CheckAboveZero(config.streams(), root.Into("streams"), {"poll_interval"});
   CheckNotBuilt(root);
 }
 

@@ -5,6 +5,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "lib/drop/kill_duty.h"
+#include "lib/druid/rules.h"
+#include "lib/druid/supervisor.h"
 
 namespace interlock::server {
 namespace {
@@ -65,8 +67,11 @@ void Doctor::Diagnose(std::vector<std::string> datasources, v1::DiagnoseResponse
   if (datasources.empty() && !known.empty()) datasources.push_back(known.front());
   for (const auto& datasource : datasources) {
     CheckReads(datasource, response);
+    CheckRules(datasource, response);
     CheckWrite(datasource, response);
+    CheckCompaction(datasource, response);
   }
+  CheckStreams(response);
   CheckClock(response);
   CheckKillDuty(response);
   for (const auto& check : response.checks()) {
@@ -136,7 +141,73 @@ void Doctor::CheckReads(const std::string& datasource, v1::DiagnoseResponse& res
           "DATASOURCE READ");
   AddRead(response, "read locks", datasource, cluster_.ListLocks(datasource, {nowhere}),
           "STATE READ");
-  AddRead(response, "read rules", datasource, cluster_.GetRules(datasource), "DATASOURCE READ");
+}
+
+void Doctor::CheckRules(const std::string& datasource, v1::DiagnoseResponse& response) {
+  const auto told = cluster_.GetRules(datasource);
+  AddRead(response, "read rules", datasource, told, "DATASOURCE READ");
+  if (!told.done()) return;
+  const auto rules = druid::Rules::Parse(told.value());
+  const Instant now = clock_.Now();
+  const auto young = Interval::Of(now - absl::Hours(1), now);
+  const druid::RuleVerdict verdict =
+      rules.ok() && young.ok() ? rules->Of(*young, now) : druid::RuleVerdict();
+  const auto of = [&](v1::Check::Result result, const char* found, const char* remedy) {
+    Add(response, result, "retention rules", datasource,
+        absl::StrCat("of what is an hour old: ", found, verdict.rule.empty() ? "" : ", ",
+                     verdict.rule),
+        remedy);
+  };
+  switch (verdict.fate) {
+    case druid::Fate::kLoads:
+      return of(v1::Check::OK, "loaded", "");
+    case druid::Fate::kZeroReplicas:
+      return of(v1::Check::WARNING, "kept, and served by nobody",
+                "ask for --level visible: at `served` no backfill of such time is ever proven");
+    case druid::Fate::kDropped:
+      return of(v1::Check::WARNING, "dropped", "change the rule, or Druid takes away what is new");
+    case druid::Fate::kNoRule:
+      return of(v1::Check::WARNING, "no rule is for it: it is never served",
+                "give the datasource, or all as their default, a load rule");
+    case druid::Fate::kUnknown:
+      return of(v1::Check::WARNING, "cannot be told: a rule is of a kind not known here",
+                "look at its rules: what no rule loads is never served");
+  }
+}
+
+// Backfills pre-empt it; it moves what a seal or a drop's plan has seen.
+void Doctor::CheckCompaction(const std::string& datasource, v1::DiagnoseResponse& response) {
+  const auto told = cluster_.GetCompactionConfig(datasource);
+  if (!told.done()) return AddRead(response, "compaction", datasource, told, "CONFIG READ");
+  const auto& config = told.value();
+  if (!config) return (void)Add(response, v1::Check::OK, "compaction", datasource, "off", "");
+  const std::string& skips = config->skip_offset_from_latest;
+  Add(response, v1::Check::OK, "compaction", datasource,
+      absl::StrCat("on", skips.empty() ? "" : ", but for the newest ", skips),
+      "keep it off what will be dropped or sealed");
+}
+
+void Doctor::CheckStreams(v1::DiagnoseResponse& response) {
+  const auto listed = cluster_.ListSupervisors();
+  if (!listed.done()) return AddRead(response, "streams", "", listed, "DATASOURCE READ");
+  bool any = false;
+  for (const druid::Supervisor& one : listed.value()) {
+    if (!one.streams()) continue;
+    any = true;
+    if (one.bounds.bounded()) {
+      Add(response, v1::Check::OK, "stream", one.id,
+          absl::StrCat("writes ", one.datasource, "; late messages are bounded"), "");
+      continue;
+    }
+    Add(response, v1::Check::WARNING, "stream", one.id,
+        absl::StrCat("writes ", one.datasource,
+                     " without a bound on late messages, and so any time: plain backfills of it "
+                     "are refused"),
+        absl::StrCat("set lateMessageRejectionPeriod in its ioConfig, or declare a tail: "
+                     "interlockctl streams register ",
+                     one.datasource, " --tail P2D"));
+  }
+  if (!any) Add(response, v1::Check::OK, "streams", "", "no supervisor reads one", "");
 }
 
 void Doctor::CheckWrite(const std::string& datasource, v1::DiagnoseResponse& response) {

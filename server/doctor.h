@@ -27,7 +27,10 @@ class Doctor {
   void CheckCapabilities(v1::DiagnoseResponse& response);
   std::vector<std::string> CheckDatasources(v1::DiagnoseResponse& response);
   void CheckReads(const std::string& datasource, v1::DiagnoseResponse& response);
+  void CheckRules(const std::string& datasource, v1::DiagnoseResponse& response);
+  void CheckCompaction(const std::string& datasource, v1::DiagnoseResponse& response);
   void CheckWrite(const std::string& datasource, v1::DiagnoseResponse& response);
+  void CheckStreams(v1::DiagnoseResponse& response);
   void CheckClock(v1::DiagnoseResponse& response);
   void CheckKillDuty(v1::DiagnoseResponse& response);
 

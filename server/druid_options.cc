@@ -18,7 +18,8 @@ std::chrono::milliseconds Millis(const google::protobuf::Duration& duration) {
 absl::StatusOr<std::string> ReadSecret(const std::string& path) {
   std::ifstream file(path);
   if (!file)
-    return absl::NotFoundError(absl::StrCat("druid.basic_auth.password_file: cannot read ", path));
+    return absl::InvalidArgumentError(
+        absl::StrCat("druid.basic_auth.password_file: cannot read ", path));
   std::ostringstream text;
   text << file.rdbuf();
   std::string secret = text.str();
@@ -50,6 +51,9 @@ absl::StatusOr<druid::ClusterOptions> DruidOptions(const config::v1::Druid& conf
     options.basic_password = *password;
   }
   options.ca_file = config.ca_file();
+  if (!options.ca_file.empty() && !std::ifstream(options.ca_file)) {
+    return absl::InvalidArgumentError(absl::StrCat("druid.ca_file: cannot read ", options.ca_file));
+  }
   options.call_deadline = Millis(config.call_timeout());
   options.connect_deadline = Millis(config.connect_timeout());
   options.max_reply_bytes = config.max_reply_bytes();

@@ -1,8 +1,13 @@
 #include "server/grpc_listener.h"
 
+#include <cerrno>
 #include <chrono>
+#include <cstring>
+#include <fstream>
+#include <sstream>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "grpcpp/health_check_service_interface.h"
@@ -39,6 +44,29 @@ std::shared_ptr<grpc::ServerCredentials> Credentials(const config::v1::Tls& tls)
   return grpc::experimental::TlsServerCredentials(options);
 }
 
+// gRPC would listen without them, and end each connection.
+absl::Status CheckFiles(const config::v1::Tls& tls) {
+  for (const auto& [field, path] :
+       {std::pair<const char*, const std::string&>{"certificate_file", tls.certificate_file()},
+        {"key_file", tls.key_file()},
+        {"client_ca_file", tls.client_ca_file()}}) {
+    if (path.empty()) continue;
+    errno = 0;
+    std::ifstream file(path);
+    std::ostringstream text;
+    text << file.rdbuf();
+    if (!file || text.str().empty()) {
+      return absl::InvalidArgumentError(absl::StrCat("tls.", field, ": cannot read ", path, ": ",
+                                                     errno == 0 ? "it is empty" : strerror(errno)));
+    }
+    if (!absl::StrContains(text.str(), "-----BEGIN ")) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("tls.", field, ": ", path, " is no PEM: it has no -----BEGIN line"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<GrpcListener>> GrpcListener::Start(
@@ -50,6 +78,7 @@ absl::StatusOr<std::unique_ptr<GrpcListener>> GrpcListener::Start(
     return true;
   }();
   static_cast<void>(kPlugins);
+  if (absl::Status status = CheckFiles(config.tls()); !status.ok()) return status;
   std::unique_ptr<GrpcListener> listener(new GrpcListener());
   grpc::ServerBuilder builder;
   builder.AddListeningPort(config.listen().address(), Credentials(config.tls()), &listener->port_);
@@ -68,7 +97,7 @@ absl::StatusOr<std::unique_ptr<GrpcListener>> GrpcListener::Start(
   if (listener->server_ == nullptr || listener->port_ == 0) {
     return absl::UnavailableError(
         absl::StrCat("gRPC port: cannot listen on ", config.listen().address(),
-                     "; is it taken, or a certificate file not readable? stop what has it, or set "
+                     "; is it taken, or its key another certificate's? stop what has it, or set "
                      "listen.address"));
   }
   return listener;

@@ -11,6 +11,7 @@
 #include "google/protobuf/message.h"
 #include "google/protobuf/timestamp.pb.h"
 #include "interlock/v1/blocker.pb.h"
+#include "interlock/v1/drop.pb.h"
 #include "interlock/v1/rows.pb.h"
 #include "interlock/v1/segment.pb.h"
 #include "interlock/v1/verdict.pb.h"
@@ -105,7 +106,8 @@ std::string MessageText(const Message& message) {
     return v1::Verdict::Kind_Name(v->kind());
   }
   if (dynamic_cast<const v1::RowExpectation*>(&message) != nullptr ||
-      dynamic_cast<const v1::TaskRows*>(&message) != nullptr) {
+      dynamic_cast<const v1::TaskRows*>(&message) != nullptr ||
+      dynamic_cast<const v1::ManifestSummary*>(&message) != nullptr) {
     return NamedFieldsText(message);
   }
   return FieldsText(message);

@@ -25,7 +25,7 @@ size_t TerminalWidth() {
 int main(int argc, char** argv) {
   using namespace interlock;  // NOLINT(google-build-using-namespace): main() is not in one
   // What it says comes back with the call, in our one line; its own log is for who asks for it.
-  setenv("GRPC_VERBOSITY", "NONE", 0);  // NOLINT(concurrency-mt-unsafe): the only thread
+  setenv("GRPC_VERBOSITY", "NONE", 0);
   const SystemClock clock;
   return cli::Run(
       std::vector<std::string>(argv + 1, argv + argc),

@@ -238,8 +238,11 @@ absl::Status OwnDrop(absl::string_view id, absl::string_view who) {
 }
 
 absl::Status NotMarked(absl::string_view id, State state) {
-  return Precondition("NOT_MARKED", StrCat("drop ", id, " is ", Name(state), ": no window runs"),
-                      id, state);
+  return Precondition(
+      "NOT_MARKED",
+      StrCat("drop ", id, " is ", Name(state), ": no window runs that could end later",
+             state < State::kMarked ? "; ask again when it is MARKED" : ""),
+      id, state);
 }
 
 absl::Status KillStarted(absl::string_view id) {

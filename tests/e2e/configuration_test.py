@@ -43,6 +43,26 @@ class Configuration(EndToEnd):
             self.assertIn(f"there is no folder {self.folder}/none", error)
         self.assertFalse((self.folder / "none").exists())
 
+    def test_a_file_that_can_not_be_read_ends_the_start_and_names_its_field(self):
+        config = self.folder / "c.textproto"
+        store = f'store {{ sqlite {{ path: "{self.folder}/interlock.db" }} }}\n'
+        listen = 'listen { address: "127.0.0.1:0" admin_address: "127.0.0.1:0" }\n'
+        druid = 'druid {{ router_urls: "http://127.0.0.1:1" {} }}\n'
+        none = self.folder / "none.pem"
+        empty = self.folder / "empty.pem"
+        empty.write_text("")
+        tls = 'tls {{ certificate_file: "{0}" key_file: "{0}" }}\n'
+        for text, field in ((druid.format("") + tls.format(none), "tls.certificate_file"),
+                            (druid.format("") + tls.format(empty), "tls.certificate_file"),
+                            (druid.format("") + tls.format(config), "is no PEM"),
+                            (druid.format(f'ca_file: "{none}"'), "druid.ca_file"),
+                            (druid.format(f'basic_auth {{ user: "a" password_file: "{none}" }}'),
+                             "druid.basic_auth.password_file")):
+            config.write_text(store + listen + text)
+            code, _, error = interlockd("--config", config)
+            self.assertEqual(code, BAD_USAGE, error)
+            self.assertIn(field, error)
+
     def test_limits_of_leases_are_taken_over_while_it_runs(self):
         server = self.run_interlockd(self.run_simulator())
 

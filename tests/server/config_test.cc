@@ -105,6 +105,10 @@ TEST(Config, TheAdminPortNeedsAConsentOfItsOwn) {
 
 TEST(Config, WhatThisVersionDoesNotHonourIsAFaultAndNotIgnored) {
   EXPECT_THAT(CheckConfig(std::string(kGood) + "access { }").faults, FaultAt(4, "access"));
+  EXPECT_THAT(CheckConfig("store { sqlite { path: \"a\" } }\ndruid { router_urls: \"http://r:1\"\n"
+                          "max_connections: 3 }")
+                  .faults,
+              FaultAt(3, "druid.max_connections: is not built"));
 }
 
 TEST(Config, PostgresqlWantsAFileAndADruidThatAllServersSee) {
@@ -127,6 +131,43 @@ TEST(Config, PostgresqlWantsAFileAndADruidThatAllServersSee) {
 TEST(Config, ALeaseThatEndsBeforeItsCallIsAFault) {
   EXPECT_THAT(CheckConfig(std::string(kGood) + "backfills { lease_ttl { seconds: 30 } }").faults,
               FaultAt(4, "backfills.lease_ttl"));
+}
+
+TEST(Config, NumbersBelowZeroAreFaultsWhereverTheyStand) {
+  const std::string good = kGood;
+  EXPECT_THAT(CheckConfig(good + "backfills { max_parallel: -1 }").faults,
+              FaultAt(4, "backfills.max_parallel: is below 0"));
+  EXPECT_THAT(CheckConfig(good + "drops { max_segments_per_kill: -1 }").faults,
+              FaultAt(4, "drops.max_segments_per_kill: is below 0"));
+  EXPECT_THAT(CheckConfig(good + "drops { datasource_floors { datasource_pattern: \"a\" floor { "
+                                 "seconds: -1 } } }")
+                  .faults,
+              FaultAt(4, "the floor of 'a' is below 0"));
+}
+
+TEST(Config, DeadlinesAndPausesOfZeroAreFaults) {
+  const std::string sqlite =
+      "store { sqlite { path: \"a\" } }\ndruid { router_urls: \"http://r\"\n";
+  EXPECT_THAT(CheckConfig(sqlite + "call_timeout { } }").faults, FaultAt(3, "is 0"));
+  EXPECT_THAT(CheckConfig(sqlite + "connect_timeout { seconds: 0 } }").faults, FaultAt(3, "is 0"));
+  EXPECT_THAT(CheckConfig(std::string(kGood) + "backfills { poll_interval { } }").faults,
+              FaultAt(4, "is 0"));
+}
+
+TEST(Config, RoutersAndServicesTogetherAreAFault) {
+  EXPECT_THAT(
+      CheckConfig("store { sqlite { path: \"a\" } }\ndruid {\n  router_urls: \"http://r:1\"\n"
+                  "  coordinator_urls: \"http://c:1\"\n  broker_urls: \"http://b:1\"\n}\n")
+          .faults,
+      FaultAt(3, "remove one or the other"));
+}
+
+TEST(Config, WhatTheParserSaysOfValuesIsSaidForPeople) {
+  EXPECT_THAT(CheckConfig("druid {\n  access: OBSERV\n}\n").faults,
+              FaultAt(2, "access: 'OBSERV' is none of OBSERVE, MANAGE"));
+  EXPECT_THAT(CheckConfig("druid {\n  router_urls: http://r:1\n}\n").faults,
+              FaultAt(2, "stands in quotes"));
+  EXPECT_THAT(CheckConfig("druid {\n  access: OBSERVE\n").faults, FaultAt(3, "file ends"));
 }
 
 TEST(Config, DurationsBelowZeroAreFaults) {

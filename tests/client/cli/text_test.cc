@@ -8,6 +8,7 @@
 #include "client/cli/text_table.h"
 #include "gtest/gtest.h"
 #include "interlock/v1/backfill.pb.h"
+#include "interlock/v1/drop.pb.h"
 #include "interlock/v1/ingestion_coordinator.pb.h"
 #include "interlock/v1/partition.pb.h"
 #include "interlock/v1/server.pb.h"
@@ -126,12 +127,15 @@ TEST(JsonText, AListCanBeAddedToAMessage) {
       << text;
 }
 
-TEST(TableText, NamesTheNumbersOfAnExpectation) {
+TEST(TableText, NamesNumbersThatSayNothingWithoutTheirNames) {
   v1::Backfill backfill;
   backfill.mutable_expect()->set_rows(31);
   backfill.mutable_expect()->set_max_unparseable(0);
   backfill.mutable_expect()->set_count_metric("events");
   backfill.mutable_rows()->set_processed(30);
+  v1::Drop drop;
+  drop.mutable_manifest()->set_segment_count(1);
+  EXPECT_EQ(TableText(drop, {{""}}), "manifest  segment_count 1\n");
   const std::string text = TableText(backfill, {{""}});
   EXPECT_EQ(text,
             "expect  rows 31, max_unparseable 0, count_metric events\n"
