@@ -11,6 +11,7 @@ import interlock
 from fake_interlock import Error, FakeInterlock
 from interlock import channel, methods, patience
 from interlock.v1 import (
+    audit_pb2,
     backfills_pb2,
     drops_pb2,
     ingestion_coordinator_pb2,
@@ -119,6 +120,13 @@ class Lists(Case):
         self.assertEqual(found, ["r-1", "r-2"])
         self.assertEqual([request.page_token for request in
                           self.server.requests("Reservations.ListReservations")], ["", "more"])
+
+    def test_of_the_audit_no_request_id_is_asked_for_that_nobody_gave(self):
+        self.answer("Audit.ListAuditEvents", audit_pb2.ListAuditEventsResponse())
+        self.client.call("Audit.ListAuditEvents")
+        self.client.call("Audit.ListAuditEvents", request_id="run-1")
+        self.assertEqual([request.request_id for request in
+                          self.server.requests("Audit.ListAuditEvents")], ["", "run-1"])
 
     def test_a_reply_of_many_megabytes_is_taken(self):
         self.answer("Reservations.GetReservation", reservations_pb2.GetReservationResponse(

@@ -293,7 +293,9 @@ class Client:
         if found.streams:
             raise TypeError(f"{method} answers with a stream: use stream()")
         request = requests.fill(found.request(), fields)
-        if "request_id" in request.DESCRIPTOR.fields_by_name and not request.request_id:
+        # Of a list it is a filter: by a call's id, or by none.
+        makes = "request_id" in request.DESCRIPTOR.fields_by_name and ".List" not in method
+        if makes and not request.request_id:
             request.request_id = str(uuid.uuid4())
         invoke = self._channel.unary_unary(found.path,
                                            request_serializer=found.request.SerializeToString,
