@@ -6,9 +6,9 @@
 #include "absl/strings/str_cat.h"
 #include "lib/audit/audit.h"
 #include "lib/audit/verify_chain.h"
-#include "lib/time/status_reason.h"
 #include "server/conversions/audit.h"
 #include "server/conversions/time.h"
+#include "server/page_token.h"
 #include "server/unary.h"
 
 namespace interlock::server {
@@ -17,21 +17,15 @@ namespace {
 constexpr int kDefaultPageSize = 100;
 constexpr int kMaxPageSize = 1000;
 
-absl::Status BadPageToken(const std::string& token) {
-  return WithReason(absl::InvalidArgumentError(absl::StrCat(
-                        "/page_token is '", token, "'; take next_page_token of the page before")),
-                    "BAD_PAGE_TOKEN");
-}
-
 absl::StatusOr<audit::Page> PageOf(const v1::ListAuditEventsRequest& request) {
   audit::Page page;
   page.size =
       request.page_size() <= 0 ? kDefaultPageSize : std::min(request.page_size(), kMaxPageSize);
   page.oldest_first = request.oldest_first();
-  if (request.page_token().empty()) return page;
-  if (!absl::SimpleAtoi(request.page_token(), &page.before_sequence) || page.before_sequence <= 0) {
-    return BadPageToken(request.page_token());
-  }
+  const auto place = PagePlace(request);
+  if (!place.ok()) return place.status();
+  // With its mark it is a number that a page before has told; without, there is none.
+  if (!absl::SimpleAtoi(*place, &page.before_sequence)) page.before_sequence = 0;
   return page;
 }
 
@@ -47,7 +41,8 @@ absl::Status AuditService::List(const v1::ListAuditEventsRequest& request,
     auto listed = audit::List(tx, *filter, *page);
     if (!listed.ok()) return listed.status();
     for (const auto& event : listed->events) ToProto(event, response.add_events());
-    if (listed->next > 0) response.set_next_page_token(absl::StrCat(listed->next));
+    if (listed->next > 0)
+      response.set_next_page_token(PageToken(request, absl::StrCat(listed->next)));
     return absl::OkStatus();
   });
 }

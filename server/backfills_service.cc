@@ -7,6 +7,7 @@
 #include "server/caller.h"
 #include "server/conversions/backfill.h"
 #include "server/conversions/time.h"
+#include "server/page_token.h"
 #include "server/unary.h"
 
 namespace interlock::server {
@@ -78,8 +79,9 @@ absl::Status BackfillsService::Get(const v1::GetBackfillRequest& request,
   auto interval = FromProto(request.interval(), "interval");
   if (!interval.ok()) return interval.status();
   filter.overlapping = *interval;
-  auto page = backfills_.ListPartitions(request.backfill_id(), filter, request.page_size(),
-                                        request.page_token());
+  const auto place = PagePlace(request);
+  if (!place.ok()) return place.status();
+  auto page = backfills_.ListPartitions(request.backfill_id(), filter, request.page_size(), *place);
   if (!page.ok()) return page.status();
   Attempts attempts(backfills_, request.backfill_id());
   for (const auto& stored : page->partitions) {
@@ -94,7 +96,7 @@ absl::Status BackfillsService::Get(const v1::GetBackfillRequest& request,
     if (!request.include_attempts()) continue;
     for (const auto& attempt : **of_unit) ToProto(attempt, partition->add_attempts());
   }
-  response.set_next_page_token(page->next);
+  response.set_next_page_token(PageToken(request, page->next));
   return absl::OkStatus();
 }
 
@@ -102,10 +104,12 @@ absl::Status BackfillsService::List(const v1::ListBackfillsRequest& request,
                                     v1::ListBackfillsResponse& response) {
   auto filter = FilterOf(request);
   if (!filter.ok()) return filter.status();
-  auto page = backfills_.List(*filter, request.page_size(), request.page_token());
+  const auto place = PagePlace(request);
+  if (!place.ok()) return place.status();
+  auto page = backfills_.List(*filter, request.page_size(), *place);
   if (!page.ok()) return page.status();
   for (const auto& detail : page->backfills) ToProto(detail, false, response.add_backfills());
-  response.set_next_page_token(page->next);
+  response.set_next_page_token(PageToken(request, page->next));
   return absl::OkStatus();
 }
 

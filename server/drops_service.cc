@@ -7,6 +7,7 @@
 #include "server/conversions/drop.h"
 #include "server/conversions/time.h"
 #include "server/list_writer.h"
+#include "server/page_token.h"
 #include "server/unary.h"
 
 namespace interlock::server {
@@ -58,10 +59,12 @@ grpc::ServerUnaryReactor* DropsService::ListDrops(grpc::CallbackServerContext* c
   return Unary(context, request, executor_, [this, request, response]() -> absl::Status {
     auto filter = FilterOf(*request);
     if (!filter.ok()) return filter.status();
-    auto page = drops_.List(*filter, request->page_size(), request->page_token());
+    const auto place = PagePlace(*request);
+    if (!place.ok()) return place.status();
+    auto page = drops_.List(*filter, request->page_size(), *place);
     if (!page.ok()) return page.status();
     for (const auto& drop : page->drops) ToProto(drop, response->add_drops());
-    response->set_next_page_token(page->next);
+    response->set_next_page_token(PageToken(*request, page->next));
     return absl::OkStatus();
   });
 }

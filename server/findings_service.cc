@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "server/conversions/finding.h"
+#include "server/page_token.h"
 #include "server/unary.h"
 
 namespace interlock::server {
@@ -44,15 +45,17 @@ grpc::ServerUnaryReactor* FindingsService::ListFindings(grpc::CallbackServerCont
     if (!filter.ok()) return filter.status();
     const int size =
         request->page_size() <= 0 ? kDefaultPageSize : std::min(request->page_size(), kMaxPageSize);
+    const auto place = PagePlace(*request);
+    if (!place.ok()) return place.status();
     return store_.Read([&](store::Transaction& tx) {
-      auto listed = sweep::List(tx, *filter, size, request->page_token());
+      auto listed = sweep::List(tx, *filter, size, *place);
       if (!listed.ok()) return listed.status();
       auto swept = sweep::ListSwept(tx, request->datasource());
       if (!swept.ok()) return swept.status();
       response->Clear();
       for (const auto& finding : listed->findings) ToProto(finding, response->add_findings());
       for (const auto& one : *swept) ToProto(one, response->add_sweeps());
-      response->set_next_page_token(listed->next);
+      response->set_next_page_token(PageToken(*request, listed->next));
       if (!request->page_token().empty()) return absl::OkStatus();
       return AddStreams(tx, *filter, response);
     });

@@ -5,6 +5,7 @@
 #include "server/conversions/backfill.h"
 #include "server/conversions/job.h"
 #include "server/conversions/time.h"
+#include "server/page_token.h"
 #include "server/unary.h"
 
 namespace interlock::server {
@@ -57,11 +58,13 @@ grpc::ServerUnaryReactor* JobsService::ListJobs(grpc::CallbackServerContext* con
                                                 const v1::ListJobsRequest* request,
                                                 v1::ListJobsResponse* response) {
   return Unary(context, request, executor_, [this, request, response]() -> absl::Status {
+    const auto place = PagePlace(*request);
+    if (!place.ok()) return place.status();
     auto page = jobs_.ListJobs(request->datasource(), request->all_versions(), request->page_size(),
-                               request->page_token());
+                               *place);
     if (!page.ok()) return page.status();
     for (const auto& job : page->jobs) ToProto(job, false, response->add_jobs());
-    response->set_next_page_token(page->next);
+    response->set_next_page_token(PageToken(*request, page->next));
     return absl::OkStatus();
   });
 }

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "lib/druid/task_id.h"
+#include "lib/lease/live_counts.h"
 #include "lib/time/status_reason.h"
 #include "server/caller.h"
 #include "server/conversions/reservation.h"
@@ -128,7 +129,7 @@ grpc::ServerUnaryReactor* ReserveIntervalCall::Call(grpc::CallbackServerContext*
   }
   if (request->validate_only()) {
     auto* reactor = context->DefaultReactor();
-    Plan(*reserve, reactor, response);
+    Plan(*reserve, IdentityOf(*context), reactor, response);
     return reactor;
   }
   audit::Caller caller = CallerOf(*context, request->request_id(), request->reason());
@@ -161,12 +162,17 @@ void ReserveIntervalCall::Tell(const absl::StatusOr<lease::Grant>& grant,
 }
 
 // What would be granted and what would not, with nothing stored.
-void ReserveIntervalCall::Plan(const lease::ReserveRequest& request,
+void ReserveIntervalCall::Plan(const lease::ReserveRequest& request, const std::string& identity,
                                grpc::ServerUnaryReactor* reactor,
                                v1::ReserveIntervalResponse* response) {
   reactor->Finish(ToGrpc(store_.Read([&](store::Transaction& tx) {
-    auto planned = lease::Plan(tx, request, settings_.now()->limits);
+    const lease::Limits limits = settings_.now()->limits;
+    auto planned = lease::Plan(tx, request, limits);
     if (!planned.ok()) return planned.status();
+    if (!planned->repeated) {
+      const absl::Status room = lease::CheckRoom(tx, request, identity, limits);
+      if (!room.ok()) return room;
+    }
     response->clear_skipped();
     for (const auto& part : planned->skipped) ToProto(part, response->add_skipped());
     response->set_attached(planned->repeated);

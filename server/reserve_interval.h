@@ -28,8 +28,8 @@ class ReserveIntervalCall {
   absl::StatusOr<lease::ReserveRequest> Validate(const grpc::CallbackServerContext& context,
                                                  const v1::ReserveIntervalRequest& request,
                                                  v1::ReserveIntervalResponse& response) const;
-  void Plan(const lease::ReserveRequest& request, grpc::ServerUnaryReactor* reactor,
-            v1::ReserveIntervalResponse* response);
+  void Plan(const lease::ReserveRequest& request, const std::string& identity,
+            grpc::ServerUnaryReactor* reactor, v1::ReserveIntervalResponse* response);
 
   // Fills the reply, and counts.
   void Tell(const absl::StatusOr<lease::Grant>& grant, std::chrono::steady_clock::time_point begun,

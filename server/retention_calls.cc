@@ -4,6 +4,7 @@
 #include "server/caller.h"
 #include "server/conversions/drop.h"
 #include "server/drops_service.h"
+#include "server/page_token.h"
 #include "server/unary.h"
 
 namespace interlock::server {
@@ -31,11 +32,13 @@ grpc::ServerUnaryReactor* DropsService::PutRetentionPolicy(
 grpc::ServerUnaryReactor* DropsService::ListRetentionPolicies(
     grpc::CallbackServerContext* context, const v1::ListRetentionPoliciesRequest* request,
     v1::ListRetentionPoliciesResponse* response) {
-  return Unary(context, request, executor_, [this, request, response] {
-    auto page = retention_.List(request->page_size(), request->page_token());
+  return Unary(context, request, executor_, [this, request, response]() -> absl::Status {
+    const auto place = PagePlace(*request);
+    if (!place.ok()) return place.status();
+    auto page = retention_.List(request->page_size(), *place);
     if (!page.ok()) return page.status();
     for (const auto& policy : page->policies) ToProto(policy, response->add_policies());
-    response->set_next_page_token(page->next);
+    response->set_next_page_token(PageToken(*request, page->next));
     return absl::OkStatus();
   });
 }

@@ -7,6 +7,7 @@
 #include "server/caller.h"
 #include "server/conversions/seal.h"
 #include "server/conversions/time.h"
+#include "server/page_token.h"
 #include "server/seal_policies.h"
 #include "server/unary.h"
 
@@ -117,12 +118,14 @@ grpc::ServerUnaryReactor* SealsService::GetSeal(grpc::CallbackServerContext* con
                                                 v1::GetSealResponse* response) {
   return Unary(context, request, world_.executor, [this, request, response]() -> absl::Status {
     const int64_t wanted = request->page_size() > 0 ? request->page_size() : kDefaultGroups;
-    auto detail = world_.seals.Get(request->seal_id(), request->include_snapshot() ? wanted : 0,
-                                   request->page_token());
+    const auto place = PagePlace(*request);
+    if (!place.ok()) return place.status();
+    auto detail =
+        world_.seals.Get(request->seal_id(), request->include_snapshot() ? wanted : 0, *place);
     if (!detail.ok()) return detail.status();
     ToProto(detail->seal, response->mutable_seal());
     for (const auto& group : detail->groups) ToProto(group, response->add_groups());
-    response->set_next_page_token(detail->next);
+    response->set_next_page_token(PageToken(*request, detail->next));
     return absl::OkStatus();
   });
 }
@@ -131,10 +134,12 @@ absl::Status SealsService::List(const v1::ListSealsRequest& request,
                                 v1::ListSealsResponse& response) {
   auto filter = FilterOf(request);
   if (!filter.ok()) return filter.status();
-  auto page = world_.seals.List(*filter, request.page_size(), request.page_token());
+  const auto place = PagePlace(request);
+  if (!place.ok()) return place.status();
+  auto page = world_.seals.List(*filter, request.page_size(), *place);
   if (!page.ok()) return page.status();
   for (const auto& seal : page->seals) ToProto(seal, response.add_seals());
-  response.set_next_page_token(page->next);
+  response.set_next_page_token(PageToken(request, page->next));
   return absl::OkStatus();
 }
 
@@ -169,13 +174,15 @@ absl::Status SealsService::Corrections(const v1::ListCorrectionsRequest& request
   filter.seal_id = request.seal_id();
   if (request.has_created_since_time()) filter.since = FromProto(request.created_since_time());
   if (request.has_created_until_time()) filter.until = FromProto(request.created_until_time());
-  auto page = world_.corrections.List(filter, request.page_size(), request.page_token());
+  const auto place = PagePlace(request);
+  if (!place.ok()) return place.status();
+  auto page = world_.corrections.List(filter, request.page_size(), *place);
   if (!page.ok()) return page.status();
   for (const auto& correction : page->corrections) {
     ToProto(correction, !request.omit_deltas(), response.add_corrections());
   }
   for (const auto& total : page->totals) ToProto(total, response.add_totals());
-  response.set_next_page_token(page->next);
+  response.set_next_page_token(PageToken(request, page->next));
   return absl::OkStatus();
 }
 
@@ -231,11 +238,13 @@ grpc::ServerUnaryReactor* SealsService::ListSealPolicies(grpc::CallbackServerCon
   return Unary(context, request, world_.executor, [this, request, response]() -> absl::Status {
     const int size = request->page_size() <= 0 ? kDefaultPolicies
                                                : std::min(request->page_size(), kMostPolicies);
-    auto policies = seal::ListPolicies(world_.store, request->page_token(), size);
+    const auto place = PagePlace(*request);
+    if (!place.ok()) return place.status();
+    auto policies = seal::ListPolicies(world_.store, *place, size);
     if (!policies.ok()) return policies.status();
     for (const auto& policy : *policies) ToProto(policy, response->add_policies());
     if (static_cast<int>(policies->size()) == size) {
-      response->set_next_page_token(policies->back().name);
+      response->set_next_page_token(PageToken(*request, policies->back().name));
     }
     return absl::OkStatus();
   });

@@ -3,6 +3,7 @@
 #include "lib/audit/audit.h"
 #include "server/caller.h"
 #include "server/conversions/stream.h"
+#include "server/page_token.h"
 #include "server/unary.h"
 
 namespace interlock::server {
@@ -48,13 +49,15 @@ grpc::ServerUnaryReactor* StreamsService::RemoveStream(grpc::CallbackServerConte
 grpc::ServerUnaryReactor* StreamsService::ListStreams(grpc::CallbackServerContext* context,
                                                       const v1::ListStreamsRequest* request,
                                                       v1::ListStreamsResponse* response) {
-  return Unary(context, request, executor_, [this, request, response] {
-    auto page = streams_.List(request->datasource(), request->page_size(), request->page_token());
+  return Unary(context, request, executor_, [this, request, response]() -> absl::Status {
+    const auto place = PagePlace(*request);
+    if (!place.ok()) return place.status();
+    auto page = streams_.List(request->datasource(), request->page_size(), *place);
     if (!page.ok()) return page.status();
     for (const auto& told : page->streams) {
       ToProto(told, store_.Now(), response->add_streams());
     }
-    response->set_next_page_token(page->next);
+    response->set_next_page_token(PageToken(*request, page->next));
     return absl::OkStatus();
   });
 }

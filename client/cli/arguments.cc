@@ -113,6 +113,12 @@ class ArgumentsParser {
     return &flag >= GlobalFlags().data() && &flag < GlobalFlags().data() + GlobalFlags().size();
   }
 
+  // An empty id is that of a script whose variable is not set: without it the call would be
+  // another one, not safe to repeat, or not under the lease.
+  static bool IsId(const Flag& flag) {
+    return flag.name == std::string("request-id") || flag.name == std::string("reservation");
+  }
+
   absl::Status UnknownFlag(const std::string& shown, const std::string& name) const {
     std::vector<std::string> names;
     for (const Flag* flag : Known()) names.emplace_back(flag->name);
@@ -149,6 +155,9 @@ class ArgumentsParser {
                    bool has_value) {
     if (has_value && flag.value == nullptr) {
       return UsageError(absl::StrCat(shown, " takes no value"));
+    }
+    if (has_value && value.empty() && IsId(flag)) {
+      return UsageError(absl::StrCat(shown, " is empty: give it an id, or leave it out"));
     }
     auto& values = read_.flags_[flag.name];
     if (!values.empty() && !flag.many) {

@@ -54,8 +54,8 @@ Verb Reserve() {
           "A lease that can't be renewed is counted on this machine's own clock: the command\n"
           "gets TERM --kill-after before the lease's end (a third of --ttl, if that is less) and\n"
           "is dead at it. Where the lease is over already (the machine slept), it gets KILL at\n"
-          "once. If interlockctl itself is killed, so is the command with all it started; what\n"
-          "the command leaves running when it ends is stopped before the lease is given back.",
+          "once. If interlockctl itself is killed, so is the command's process group; what the\n"
+          "command leaves running there when it ends is stopped before the lease is given back.",
       .takes_command = true};
 }
 

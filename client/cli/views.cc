@@ -14,7 +14,7 @@ Section ReservationRows(const char* list) {
            {"PLACE", "queue_position"},
            {"HOLDER", "holder"},
            {"PURPOSE", "purpose"},
-           {"SINCE", "grant_time"},
+           {"SINCE", "create_time"},
            {"EXPIRES", "expire_time"},
            {"LEFT", "remaining"},
            {"TOKEN", "fencing_token"},

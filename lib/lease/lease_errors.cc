@@ -290,11 +290,15 @@ absl::Status WaitTakenOver(absl::string_view waiter_id) {
                     "WAIT_TAKEN_OVER", {{"waiter", std::string(waiter_id)}});
 }
 
-absl::Status WaitEnded(absl::string_view waiter_id) {
+absl::Status WaitEnded(absl::string_view waiter_id, const std::string& by, const std::string& why) {
+  Metadata more = {{"waiter", std::string(waiter_id)}};
+  if (!by.empty()) more["ended_by"] = by;
+  if (!why.empty()) more["end_reason"] = why;
   return WithReason(
       absl::AbortedError(absl::StrCat("the place in line ", waiter_id,
-                                      " is gone: an admin or another call ended the wait")),
-      "WAIT_ENDED", {{"waiter", std::string(waiter_id)}});
+                                      " is gone: ", by.empty() ? "an admin or another call" : by,
+                                      " ended the wait", why.empty() ? "" : ": ", why)),
+      "WAIT_ENDED", std::move(more));
 }
 
 absl::Status StillWaiting(const Reservation& waiter) {

@@ -59,7 +59,8 @@ absl::Status RevisionUnknown(int64_t asked, int64_t newest);
 absl::Status StillWaiting(const Reservation& waiter);
 // ABORTED: WAIT_TAKEN_OVER, WAIT_ENDED
 absl::Status WaitTakenOver(absl::string_view waiter_id);
-absl::Status WaitEnded(absl::string_view waiter_id);
+// `by` and `why` of whoever ended it, as far as that is known.
+absl::Status WaitEnded(absl::string_view waiter_id, const std::string& by, const std::string& why);
 // INVALID_ARGUMENT, BAD_PAGE_TOKEN
 absl::Status BadPageToken(absl::string_view token);
 

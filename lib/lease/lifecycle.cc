@@ -51,6 +51,13 @@ absl::Status CheckUnpinned(const Reservation& reservation, const std::vector<Int
   return absl::OkStatus();
 }
 
+// What it was granted, whatever it has given back since.
+std::vector<Interval> GrantedTo(const Reservation& reservation) {
+  std::vector<Interval> granted = reservation.intervals;
+  granted.insert(granted.end(), reservation.released.begin(), reservation.released.end());
+  return Condense(std::move(granted));
+}
+
 absl::StatusOr<Reservation> EndWait(store::Transaction& tx, const Key& key, State state,
                                     const char* method, const audit::Caller& caller) {
   absl::StatusOr<std::optional<Waiter>> waiter = FindWaiter(tx, key);
@@ -197,16 +204,20 @@ absl::StatusOr<Reservation> ReleaseIntervals(store::Transaction& tx, const std::
                                              const audit::Caller& caller) {
   absl::Status status = LockFor(tx, id);
   if (!status.ok()) return status;
-  absl::StatusOr<Stored> stored = FindActive(tx, id, token, Act::kRenew);
+  absl::StatusOr<Stored> stored = FindWithToken(tx, id, token);
   if (!stored.ok()) return stored.status();
   absl::StatusOr<Reservation> before = Complete(tx, *stored);
   if (!before.ok()) return before.status();
-  const std::vector<Interval> given_back = Condense(intervals);
+  const std::vector<Interval> asked = Condense(intervals);
+  const bool granted = Covers(GrantedTo(*before), asked);
+  if (granted && stored->reservation.state == State::kReleased) return before;
+  if (!IsActive(*stored, tx.now())) return WhyEnded(tx, *stored, Act::kRenew);
+  // What it gave back before: the same call again, whose answer was lost.
+  const std::vector<Interval> given_back = Subtract(asked, before->released);
   status = CheckUnpinned(*before, given_back);
   if (!status.ok()) return status;
-  if (!Covers(before->intervals, given_back)) {
-    return OutsideReservation(*before, absl::StrJoin(Printed(given_back), ", "));
-  }
+  if (!granted) return OutsideReservation(*before, absl::StrJoin(Printed(asked), ", "));
+  if (given_back.empty()) return before;
   const std::vector<Interval> kept = Subtract(before->intervals, given_back);
   if (kept.empty()) return End(tx, *stored, State::kReleased, "ReleaseReservation", caller);
   status = KeepPart(tx, *stored, kept);

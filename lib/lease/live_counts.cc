@@ -1,5 +1,6 @@
 #include "lib/lease/live_counts.h"
 
+#include <optional>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -32,13 +33,26 @@ absl::Status ClearAll(store::Transaction& tx, int64_t datasource,
   return absl::OkStatus();
 }
 
-absl::StatusOr<bool> HolderIsFull(store::Transaction& tx, int64_t datasource,
-                                  const std::string& whom, int64_t limit) {
-  absl::Status cleared = ClearAll(
+absl::Status ClearOfHolder(store::Transaction& tx, int64_t datasource, const std::string& whom) {
+  return ClearAll(
       tx, datasource,
       tx.Query("SELECT token FROM lease_reservation WHERE live = 1 AND datasource = :datasource"
                " AND identity = :whom AND deadline_ms <= :now LIMIT :most",
                {datasource, whom, tx.now(), kMostCleared}));
+}
+
+absl::Status ClearOfDatasource(store::Transaction& tx, int64_t datasource) {
+  return ClearAll(
+      tx, datasource,
+      tx.Query("SELECT token FROM lease_reservation WHERE live = 1 AND datasource = :datasource"
+               " AND deadline_ms <= :now LIMIT :most",
+               {datasource, tx.now(), kMostCleared}));
+}
+
+absl::StatusOr<bool> HolderIsFull(store::Transaction& tx, int64_t datasource,
+                                  const std::string& whom, int64_t limit, Lapsed lapsed) {
+  absl::Status cleared =
+      lapsed == Lapsed::kCleared ? ClearOfHolder(tx, datasource, whom) : absl::OkStatus();
   if (!cleared.ok()) return cleared;
   absl::StatusOr<store::Rows> count = tx.Query(
       "SELECT COUNT(*) FROM (SELECT 1 FROM lease_reservation WHERE live = 1"
@@ -49,12 +63,10 @@ absl::StatusOr<bool> HolderIsFull(store::Transaction& tx, int64_t datasource,
   return count->front().Int(0) >= limit;
 }
 
-absl::StatusOr<bool> DatasourceIsFull(store::Transaction& tx, int64_t datasource, int64_t limit) {
-  absl::Status cleared = ClearAll(
-      tx, datasource,
-      tx.Query("SELECT token FROM lease_reservation WHERE live = 1 AND datasource = :datasource"
-               " AND deadline_ms <= :now LIMIT :most",
-               {datasource, tx.now(), kMostCleared}));
+absl::StatusOr<bool> DatasourceIsFull(store::Transaction& tx, int64_t datasource, int64_t limit,
+                                      Lapsed lapsed) {
+  absl::Status cleared =
+      lapsed == Lapsed::kCleared ? ClearOfDatasource(tx, datasource) : absl::OkStatus();
   if (!cleared.ok()) return cleared;
   absl::StatusOr<store::Rows> count = tx.Query(
       "SELECT COUNT(*) FROM (SELECT 1 FROM lease_reservation WHERE live = 1"
@@ -71,13 +83,14 @@ const std::string& CountedFor(const std::string& identity, const std::string& ho
 }
 
 absl::Status CheckLive(store::Transaction& tx, const DatasourceRow& datasource,
-                       const ReserveRequest& request, const std::string& whom,
-                       const Limits& limits) {
+                       const ReserveRequest& request, const std::string& whom, const Limits& limits,
+                       Lapsed lapsed) {
   if (limits.live_per_holder > 0) {
     absl::StatusOr<int64_t> bound = BoundOf(tx, datasource.number, whom);
     if (!bound.ok()) return bound.status();
     if (*bound >= limits.live_per_holder) {
-      absl::StatusOr<bool> full = HolderIsFull(tx, datasource.number, whom, limits.live_per_holder);
+      absl::StatusOr<bool> full =
+          HolderIsFull(tx, datasource.number, whom, limits.live_per_holder, lapsed);
       if (!full.ok()) return full.status();
       if (*full) {
         return TooManyLive("max_reservations_per_holder", limits.live_per_holder,
@@ -86,7 +99,8 @@ absl::Status CheckLive(store::Transaction& tx, const DatasourceRow& datasource,
     }
   }
   if (limits.live_per_datasource > 0 && datasource.live >= limits.live_per_datasource) {
-    absl::StatusOr<bool> full = DatasourceIsFull(tx, datasource.number, limits.live_per_datasource);
+    absl::StatusOr<bool> full =
+        DatasourceIsFull(tx, datasource.number, limits.live_per_datasource, lapsed);
     if (!full.ok()) return full.status();
     if (*full) {
       return TooManyLive("max_reservations_per_datasource", limits.live_per_datasource,
@@ -94,6 +108,14 @@ absl::Status CheckLive(store::Transaction& tx, const DatasourceRow& datasource,
     }
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckRoom(store::Transaction& tx, const ReserveRequest& request,
+                       const std::string& identity, const Limits& limits) {
+  absl::StatusOr<std::optional<DatasourceRow>> row = FindDatasource(tx, request.datasource);
+  if (!row.ok()) return row.status();
+  return CheckLive(tx, row->value_or(DatasourceRow{}), request,
+                   CountedFor(identity, request.holder), limits, Lapsed::kLeft);
 }
 
 absl::Status CountOneMore(store::Transaction& tx, int64_t datasource, const std::string& whom) {

@@ -22,10 +22,18 @@ namespace interlock::lease {
 // have none, the holder's name.
 const std::string& CountedFor(const std::string& identity, const std::string& holder);
 
+// What becomes of those that have expired and are found while counting: written down, so that
+// the bounds are true again, or left as they are, as a plan must.
+enum class Lapsed { kCleared, kLeft };
+
 // LIMIT_EXCEEDED (RESOURCE_EXHAUSTED) where one more of `whom` would be too many.
 absl::Status CheckLive(store::Transaction& tx, const DatasourceRow& datasource,
-                       const ReserveRequest& request, const std::string& whom,
-                       const Limits& limits);
+                       const ReserveRequest& request, const std::string& whom, const Limits& limits,
+                       Lapsed lapsed);
+
+// The same for a plan, of who asks by `identity`: nothing is written. Any transaction.
+absl::Status CheckRoom(store::Transaction& tx, const ReserveRequest& request,
+                       const std::string& identity, const Limits& limits);
 
 // A grant is stored (TakeToken counts it for the datasource).
 absl::Status CountOneMore(store::Transaction& tx, int64_t datasource, const std::string& whom);

@@ -35,16 +35,21 @@ absl::StatusOr<std::optional<LiveRow>> LastBefore(store::Transaction& tx, int64_
   return LiveRow{*interval, row.Int(2)};
 }
 
+// Rows of one look at the APPENDs.
+constexpr int64_t kChunk = 1000;
+
 // Live APPEND rows overlap each other, so all that start before the end, and no earlier than
-// the longest of them could, are looked at, the latest first.
+// the longest of them could, are looked at, the latest first; here those below (before, token).
 absl::StatusOr<std::vector<LiveRow>> Appends(store::Transaction& tx, int64_t datasource,
                                              const Interval& asked, absl::Duration longest,
-                                             int64_t most) {
+                                             Instant before, int64_t token) {
   absl::StatusOr<store::Rows> rows = tx.Query(
       "SELECT start_ms, end_ms, token FROM lease_interval WHERE datasource = :datasource"
-      " AND mode = 'APPEND' AND live = 1 AND start_ms < :end AND start_ms > :earliest"
-      " AND end_ms > :start ORDER BY start_ms DESC LIMIT :most",
-      {datasource, asked.end(), BeforeAppends(asked.start(), longest), asked.start(), most});
+      " AND mode = 'APPEND' AND live = 1 AND start_ms <= :last AND start_ms > :earliest"
+      " AND (start_ms, token) < (:before, :token) AND end_ms > :start"
+      " ORDER BY start_ms DESC, token DESC LIMIT :most",
+      {datasource, before, BeforeAppends(asked.start(), longest), before, token, asked.start(),
+       kChunk});
   if (!rows.ok()) return rows.status();
   std::vector<LiveRow> found;
   for (const store::Row& row : *rows) {
@@ -75,15 +80,22 @@ class Finder {
   }
 
   absl::Status FindAppends(const Interval& asked, absl::Duration longest) {
-    // Lapsed rows are among them: look at all, or a live one behind them is missed.
-    absl::StatusOr<std::vector<LiveRow>> rows = Appends(tx_, datasource_, asked, longest, kAllRows);
-    if (!rows.ok()) return rows.status();
-    for (const LiveRow& row : *rows) {
-      if (Full()) break;
-      absl::Status status = Judge(row, asked);
-      if (!status.ok()) return status;
+    // Lapsed rows are among them: look on until there are no more, or a live one behind them
+    // is missed.
+    Instant before = asked.end();
+    for (int64_t token = 0;;) {
+      absl::StatusOr<std::vector<LiveRow>> rows =
+          Appends(tx_, datasource_, asked, longest, before, token);
+      if (!rows.ok()) return rows.status();
+      for (const LiveRow& row : *rows) {
+        if (Full()) return absl::OkStatus();
+        absl::Status status = Judge(row, asked);
+        if (!status.ok()) return status;
+      }
+      if (static_cast<int64_t>(rows->size()) < kChunk) return absl::OkStatus();
+      before = rows->back().interval.start();
+      token = rows->back().token;
     }
-    return absl::OkStatus();
   }
 
   Overlaps Take() && {
@@ -102,7 +114,6 @@ class Finder {
   }
 
  private:
-  static constexpr int64_t kAllRows = 1'000'000;
   struct Holder {
     Reservation reservation;
     bool active = false;

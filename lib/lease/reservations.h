@@ -84,8 +84,8 @@ absl::StatusOr<Reservation> Release(store::Transaction& tx, const std::string& i
                                     const audit::Caller& caller);
 
 // Gives back a part, as a backfill does partition by partition; giving back the rest is
-// Release. OUTSIDE_RESERVATION for time that it does not hold, WORK_UNSETTLED for time
-// that is pinned.
+// Release, the same part twice no error. OUTSIDE_RESERVATION for time that it was not granted,
+// WORK_UNSETTLED for time that is pinned.
 absl::StatusOr<Reservation> ReleaseIntervals(store::Transaction& tx, const std::string& id,
                                              int64_t token, const std::vector<Interval>& intervals,
                                              const audit::Caller& caller);

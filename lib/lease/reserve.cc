@@ -148,7 +148,8 @@ absl::StatusOr<Grant> Decide(store::Transaction& tx, const DatasourceRow& dataso
                              const ReserveRequest& request, const std::optional<Waiter>& waiter,
                              const audit::Caller& caller, const Limits& limits) {
   absl::Status status =
-      CheckLive(tx, datasource, request, CountedFor(caller.identity, request.holder), limits);
+      CheckLive(tx, datasource, request, CountedFor(caller.identity, request.holder), limits,
+                Lapsed::kCleared);
   if (absl::IsResourceExhausted(status) && waiter) return LeaveLine(tx, *waiter, std::move(status));
   if (!status.ok()) return status;
   const std::vector<Interval> asked = Condense(request.intervals);
@@ -159,7 +160,8 @@ absl::StatusOr<Grant> Decide(store::Transaction& tx, const DatasourceRow& dataso
   std::vector<Interval> free = Free(request, asked, *found);
   if (free.empty()) {
     absl::Status why = Refusal(request, asked, found->held, tx.now());
-    const bool waits = waiter || (request.wait > absl::ZeroDuration() && WillPass(found->held));
+    const bool waits = (waiter || request.wait > absl::ZeroDuration()) && WillPass(found->held);
+    if (waiter && !waits) return LeaveLine(tx, *waiter, std::move(why));
     if (!waits) return why;
     return StayInLine(tx, datasource, request, caller, waiter, found->held, std::move(why));
   }

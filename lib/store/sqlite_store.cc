@@ -1,5 +1,8 @@
 #include <algorithm>
 #include <atomic>
+#include <filesystem>
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -142,10 +145,20 @@ class OpenedSqliteStore : public SqliteStore {
   GroupCommit commits_;
 };
 
+// Lock and mark stand beside the file itself: beside a link to it they would be others, and two
+// processes would own one file.
+std::string FileItself(const std::string& path) {
+  std::error_code failed;
+  if (!std::filesystem::is_symlink(path, failed)) return path;
+  const std::filesystem::path file = std::filesystem::canonical(path, failed);
+  return failed ? path : file.string();
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<SqliteStore>> OpenSqlite(SqliteOptions options, const Clock& clock) {
   options.schemas.insert(options.schemas.begin(), FactsSchema());
+  options.path = FileItself(options.path);
   absl::StatusOr<std::unique_ptr<FileLock>> lock = FileLock::Take(options.path + ".lock");
   if (!lock.ok()) return lock.status();
   auto wal_frames = std::make_shared<int64_t>(0);

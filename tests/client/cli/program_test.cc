@@ -131,6 +131,9 @@ TEST(Interlockctl, BadUsageExits2AndAsksNobody) {
                                              {"verify", "ds", "2026", "--level", "loaded"},
                                              {"reserve", "ds", "2026", "--ttl", "soon"},
                                              {"reserve", "ds", "2026", "--kill-after", "1s"},
+                                             {"reserve", "ds", "2026", "--request-id", ""},
+                                             {"reserve", "ds", "2026", "--request-id="},
+                                             {"submit", "--job", "j", "--reservation", ""},
                                              {"status", "-o", "xml"},
                                              {"status", "-o", "spec"},
                                              {"status", "--timeout", "0"},
@@ -340,19 +343,20 @@ TEST(Case103, LeasesAreListedWithHolderAndAge) {
         lease->set_holder("nightly");
         lease->set_state(v1::Reservation::ACTIVE);
         lease->set_fencing_token(7);
-        lease->mutable_grant_time()->set_seconds(0);
+        lease->mutable_create_time()->set_seconds(0);
         auto* waiter = reply.add_reservations();
         waiter->set_reservation_id("r-2");
         waiter->set_holder("auditor");
         waiter->set_state(v1::Reservation::WAITING);
         waiter->set_queue_position(1);
+        waiter->mutable_create_time()->set_seconds(60);
         return absl::OkStatus();
       });
   EXPECT_EQ(console.Run({"reservations", "list"}), 0);
   EXPECT_EQ(console.out,
             "ID   STATE    PLACE  HOLDER   SINCE                 TOKEN\n"
             "r-1  ACTIVE          nightly  1970-01-01T00:00:00Z  7\n"
-            "r-2  WAITING  1      auditor\n");
+            "r-2  WAITING  1      auditor  1970-01-01T00:01:00Z\n");
 }
 
 TEST(Interlockctl, AStreamPrintsAMessageToALine) {

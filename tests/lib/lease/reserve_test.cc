@@ -1,4 +1,5 @@
 #include "gmock/gmock.h"
+#include "lib/lease/live_counts.h"
 #include "tests/lib/lease/lease_fixture.h"
 
 namespace interlock::lease {
@@ -278,6 +279,46 @@ TEST_F(ReserveInterval, NamesTheLimitThatWasReached) {
   request.ttl = absl::Minutes(1);
   request.wait = absl::Hours(2);
   EXPECT_EQ(limit_of(request), "max_wait");
+}
+
+TEST_F(ReserveInterval, APlanIsRefusedByTheLimitThatWouldRefuseTheGrant) {
+  Limits limits;
+  limits.live_per_holder = 1;
+  caller_.identity = "a";
+  ReserveRequest request = Request("a", {Hour(1)});
+  request.ttl = absl::Minutes(1);
+  ASSERT_TRUE(Reserve(request, limits).ok());
+  const auto room = [&](const std::string& identity) {
+    return store_->Read([&](store::Transaction& tx) {
+      return CheckRoom(tx, Request("a", {Hour(2)}), identity, limits);
+    });
+  };
+  EXPECT_EQ(MetadataOf(room("a"))["limit"], "max_reservations_per_holder");
+  EXPECT_TRUE(room("b").ok());
+  clock_.Advance(absl::Minutes(1));
+  EXPECT_TRUE(room("a").ok()) << "it has expired";
+}
+
+// There are more of them than one look at the table takes.
+TEST_F(ReserveInterval, ALiveAppendBehindManyThatExpiredIsSeen) {
+  ReserveRequest append = Request("live", {Hours(0, 24)});
+  append.mode = Mode::kAppend;
+  append.ttl = absl::Hours(1);
+  Granted(append);
+  append.holder = "expired";
+  append.ttl = absl::Minutes(1);
+  for (int call = 0; call < 3; ++call) {
+    append.intervals.clear();
+    for (int second = 0; second < 700; ++second) {
+      const Instant start = Hour(1).start() + absl::Seconds(2 * second + 1400 * call);
+      append.intervals.push_back(Interval::Between(start, start + absl::Seconds(1)));
+    }
+    Granted(append);
+  }
+  clock_.Advance(absl::Minutes(2));
+  const auto refused = Reserve("b", {Hours(0, 24)});
+  ASSERT_EQ(ReasonOf(refused.status()), "HELD") << refused.status();
+  EXPECT_EQ(MetadataOf(refused.status())["holder"], "live");
 }
 
 TEST_F(ReserveInterval, LimitsLiveReservationsPerHolderAndPerDatasource) {

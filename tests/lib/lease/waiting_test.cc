@@ -154,6 +154,37 @@ TEST_F(WaitingTest, WhatIsThereToStayIsNotWaitedFor) {
   EXPECT_EQ(ReasonOf(Reserve(Patient("b", {Hour(1)})).status()), "TAIL");
 }
 
+// Nor where it comes while one waits: who asks anew would be refused at once, too.
+TEST_F(WaitingTest, WhatComesToStayEndsTheWait) {
+  Granted("a", {Hour(1)});
+  const ReserveRequest request = Patient("b", {Hours(1, 3)});
+  const Waiting place = Place(request);
+  Tail tail;
+  tail.datasource = "wiki";
+  tail.stream = "kafka";
+  tail.source = "DECLARED";
+  tail.bound = Hour(2).start();
+  ASSERT_TRUE(Write([&](store::Transaction& tx) { return SetTail(tx, tail); }).ok());
+  const auto refused = Again(request, place);
+  ASSERT_TRUE(refused.ok() && refused->waiting) << refused.status();
+  EXPECT_TRUE(refused->waiting->over);
+  EXPECT_EQ(ReasonOf(refused->waiting->why), "TAIL");
+  EXPECT_THAT(Line(), IsEmpty());
+}
+
+TEST_F(WaitingTest, WhoeverEndsAWaitIsNamedToTheOneThatWaited) {
+  Granted("a", {Hour(1)});
+  const ReserveRequest request = Patient("b", {Hour(1)});
+  const Waiting place = Place(request);
+  Reservation handle;
+  handle.id = place.id;
+  ASSERT_TRUE(ForceRelease(handle).ok());
+  const absl::Status told = Again(request, place).status();
+  EXPECT_EQ(ReasonOf(told), "WAIT_ENDED");
+  EXPECT_THAT(std::string(told.message()), ::testing::HasSubstr("tester ended the wait: because"));
+  EXPECT_EQ(MetadataOf(told)["ended_by"], "tester");
+}
+
 TEST_F(WaitingTest, ACallerThatGoesAwayLeavesTheLine) {
   Granted("a", {Hour(1)});
   const Waiting place = Place(Patient("b", {Hours(1, 3)}));

@@ -44,6 +44,15 @@ TEST_F(SqliteStoreTest, ASecondServerOnTheFileIsRefused) {
   EXPECT_NE(Open(), nullptr);
 }
 
+TEST_F(SqliteStoreTest, ASecondServerThatComesThroughALinkIsRefusedToo) {
+  const auto first = Open();
+  SqliteOptions options = Options();
+  const std::string file = options.path;
+  options.path = file + ".link";
+  ASSERT_EQ(symlink(file.c_str(), options.path.c_str()), 0);
+  EXPECT_EQ(ReasonOf(OpenSqlite(std::move(options), clock_).status()), "STORE_IN_USE");
+}
+
 TEST_F(SqliteStoreTest, WhatWaitsTogetherIsCommittedTogether) {
   Mutex mutex;
   std::vector<size_t> sizes;
