@@ -38,20 +38,19 @@ Obstacle SkewObstacle(const druid::Segment& segment) {
   return obstacle;
 }
 
+// A segment is seen in several slices where a finer one lies over the middle of it.
+void AddOnce(const std::string& text, std::vector<std::string>* texts) {
+  if (std::find(texts->begin(), texts->end(), text) == texts->end()) texts->push_back(text);
+}
+
 void FillPartitions(const Unit& unit, const druid::Timeline& timeline, BeforeLook* look) {
   for (const Interval& partition : unit.partitions) {
     PartitionBefore before;
     before.partition = partition;
     for (const druid::Slice& slice : timeline.Visible(partition)) {
-      if (before.versions.empty() || before.versions.back() != slice.version) {
-        before.versions.push_back(slice.version);
-      }
+      AddOnce(slice.version, &before.versions);
       before.had_rows = before.had_rows || !slice.tombstone();
-      for (const druid::Segment* segment : slice.segments) {
-        if (before.segments.empty() || before.segments.back() != segment->id) {
-          before.segments.push_back(segment->id);
-        }
-      }
+      for (const druid::Segment* segment : slice.segments) AddOnce(segment->id, &before.segments);
     }
     look->partitions.push_back(std::move(before));
   }

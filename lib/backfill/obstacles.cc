@@ -13,6 +13,17 @@ const char* KindOf(const lease::Held& held) {
   return held.orphaned ? "ORPHAN" : "RESERVATION";
 }
 
+Obstacle Told(const char* kind, const std::string& reason, const std::string& message,
+              const Interval& interval, const char* remedy) {
+  Obstacle obstacle;
+  obstacle.kind = kind;
+  obstacle.reason = reason;
+  obstacle.interval = interval;
+  obstacle.message = message;
+  obstacle.remedy = remedy;
+  return obstacle;
+}
+
 }  // namespace
 
 bool LockBlocks(const druid::TaskLock& lock) {
@@ -71,23 +82,14 @@ Obstacle ObstacleOf(const druid::TaskLock& lock) {
 
 Obstacle DruidObstacle(const std::string& reason, const std::string& message,
                        const Interval& interval) {
-  Obstacle obstacle;
-  obstacle.kind = "DRUID_UNKNOWN";
-  obstacle.reason = reason;
-  obstacle.interval = interval;
-  obstacle.message = message;
-  obstacle.remedy = "wait until Druid answers: it is asked again; interlockctl doctor says more";
-  return obstacle;
+  return Told("DRUID_UNKNOWN", reason, message, interval,
+              "wait until Druid answers: it is asked again; interlockctl doctor says more");
 }
 
 Obstacle TailObstacle(const std::string& reason, const std::string& message,
                       const Interval& interval) {
-  Obstacle obstacle;
-  obstacle.kind = "TAIL";
-  obstacle.reason = reason;
-  obstacle.interval = interval;
-  obstacle.message = message;
-  obstacle.remedy = "wait until the stream has passed, or have it hand over (--handover)";
+  Obstacle obstacle = Told("TAIL", reason, message, interval,
+                           "wait until the stream has passed, or have it hand over (--handover)");
   obstacle.by_stream = true;
   return obstacle;
 }

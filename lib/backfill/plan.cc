@@ -191,11 +191,12 @@ absl::Status Planner::LookIntoStore(store::Transaction& tx) {
 void Planner::LookAtSegments(const druid::Timeline& timeline) {
   std::set<std::string> shadowed;
   for (PlannedPartition& planned : plan_.partitions) {
+    std::set<std::string> crosses;  // one that a finer one lies over is seen in several slices
     planned.replaces = ReplacedIn(timeline, planned.partition);
     for (const druid::Slice& slice : timeline.Visible(planned.partition)) {
       const druid::Segment& segment = *slice.segments.front();
       if (auto crossing = CrossingObstacle(segment, planned.partition)) {
-        Add(planned, *std::move(crossing));
+        if (crosses.insert(segment.id).second) Add(planned, *std::move(crossing));
       } else if (!planned.partition.Contains(slice.chunk) &&
                  shadowed.insert(slice.chunk.ToString()).second) {
         Notice("PARTLY_SHADOWED",

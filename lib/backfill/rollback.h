@@ -62,6 +62,9 @@ absl::StatusOr<std::vector<Rollback>> ReadRollbacks(store::Transaction& tx,
 // What was done there is no longer so. `rows`: those that are visible now, where counted.
 absl::Status RecordRolledBack(store::Transaction& tx, const Rollback& rollback,
                               const std::optional<int64_t>& rows);
+// It went half-way: what the backfill wrote is marked unused, and what is visible is not what
+// was before. SUSPECT, and no longer done: a person accepts it or has it written again.
+absl::Status RecordRollbackFailed(store::Transaction& tx, const Rollback& rollback);
 // How many of them are not over.
 absl::StatusOr<int64_t> CountRollbacksAtWork(store::Transaction& tx,
                                              const std::string& backfill_id);

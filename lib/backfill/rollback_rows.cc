@@ -44,6 +44,28 @@ Rollback RollbackOf(const store::Row& row) {
   return rollback;
 }
 
+absl::StatusOr<std::optional<StoredPartition>> PartitionOf(store::Transaction& tx,
+                                                           const Rollback& rollback) {
+  PartitionFilter filter;
+  filter.overlapping = rollback.partition;
+  auto found = ReadPartitions(tx, rollback.backfill_id, filter, Instant::kMin, 1);
+  if (!found.ok()) return found.status();
+  if (found->empty()) return std::nullopt;
+  return std::move(found->front());
+}
+
+// Stores the partition; equal work counts it as done no more, and what is derived hears of it.
+absl::Status NoLongerDone(store::Transaction& tx, const Rollback& rollback,
+                          StoredPartition& partition) {
+  auto backfill = ReadBackfill(tx, rollback.backfill_id);
+  if (!backfill.ok()) return backfill.status();
+  absl::Status status = UpdatePartition(tx, rollback.backfill_id, partition);
+  if (status.ok()) {
+    status = ForgetDone(tx, backfill->datasource, rollback.partition, rollback.backfill_id);
+  }
+  return status.ok() ? NoteChange(tx, backfill->datasource, rollback.partition) : status;
+}
+
 }  // namespace
 
 absl::string_view NameOf(RollbackStep step) { return kSteps[static_cast<size_t>(step)]; }
@@ -86,28 +108,16 @@ absl::StatusOr<std::vector<Rollback>> ReadRollbacks(store::Transaction& tx,
 
 absl::Status RecordRolledBack(store::Transaction& tx, const Rollback& rollback,
                               const std::optional<int64_t>& rows) {
-  auto backfill = ReadBackfill(tx, rollback.backfill_id);
-  PartitionFilter filter;
-  filter.overlapping = rollback.partition;
-  auto found = ReadPartitions(tx, rollback.backfill_id, filter, Instant::kMin, 1);
-  if (!backfill.ok() || !found.ok()) return backfill.ok() ? found.status() : backfill.status();
-  if (found->empty()) return absl::OkStatus();
-  StoredPartition& partition = found->front();
-  partition.state = State::kRolledBack;
-  partition.reason = "";
-  partition.message = rollback.message;
-  if (partition.proof) {
-    partition.proof->rows = rows;
-    if (rollback.gap) partition.proof->gap_ms = absl::ToInt64Milliseconds(*rollback.gap);
+  auto partition = PartitionOf(tx, rollback);
+  if (!partition.ok() || !*partition) return partition.status();
+  (*partition)->state = State::kRolledBack;
+  (*partition)->reason = "";
+  (*partition)->message = rollback.message;
+  if (auto& proof = (*partition)->proof) {
+    proof->rows = rows;
+    if (rollback.gap) proof->gap_ms = absl::ToInt64Milliseconds(*rollback.gap);
   }
-  absl::Status status = UpdatePartition(tx, rollback.backfill_id, partition);
-  if (!status.ok()) return status;
-  status = tx.Execute(
-                 "DELETE FROM backfill_done WHERE datasource = :datasource AND start_ms = :start"
-                 " AND backfill_id = :id",
-                 {backfill->datasource, rollback.partition.start(), rollback.backfill_id})
-               .status();
-  if (status.ok()) status = NoteChange(tx, backfill->datasource, rollback.partition);
+  absl::Status status = NoLongerDone(tx, rollback, **partition);
   if (!status.ok()) return status;
   return tx
       .Execute(
@@ -115,8 +125,24 @@ absl::Status RecordRolledBack(store::Transaction& tx, const Rollback& rollback,
           " WHERE backfill_id = :id AND number = :number AND NOT EXISTS (SELECT 1 FROM"
           " backfill_partition p WHERE p.backfill_id = :same AND p.unit = :unit AND"
           " p.state IN ('DONE', 'SUSPECT', 'UNDETERMINED'))",
-          {rollback.message, rollback.backfill_id, partition.unit, rollback.backfill_id,
-           partition.unit})
+          {rollback.message, rollback.backfill_id, (*partition)->unit, rollback.backfill_id,
+           (*partition)->unit})
+      .status();
+}
+
+absl::Status RecordRollbackFailed(store::Transaction& tx, const Rollback& rollback) {
+  auto partition = PartitionOf(tx, rollback);
+  if (!partition.ok() || !*partition) return partition.status();
+  (*partition)->state = State::kSuspect;
+  (*partition)->reason = "ROLLBACK_FAILED";
+  (*partition)->message = rollback.message;
+  absl::Status status = NoLongerDone(tx, rollback, **partition);
+  if (!status.ok()) return status;
+  return tx
+      .Execute(
+          "UPDATE backfill_unit SET state = 'SUSPECT', reason = 'ROLLBACK_FAILED',"
+          " message = :message WHERE backfill_id = :id AND number = :number",
+          {rollback.message, rollback.backfill_id, (*partition)->unit})
       .status();
 }
 

@@ -36,6 +36,7 @@ class RollbackPass {
 
  private:
   absl::Status Begin();
+  absl::Status Keep(store::Transaction& tx, const Rollback& rollback);
   absl::Status Move(Rollback& rollback);
   absl::Status Revive(Rollback& rollback, const RollbackSight& sight);
   absl::Status Mark(Rollback& rollback, const RollbackSight& sight);
@@ -72,6 +73,19 @@ absl::Status RollbackPass::Store(const Rollback& rollback) {
   return Write([&](store::Transaction& tx) { return PutRollback(tx, rollback); });
 }
 
+// A look comes twice a second, and all partitions may share one reservation: it is renewed
+// where much of its time is over.
+absl::Status RollbackPass::Keep(store::Transaction& tx, const Rollback& rollback) {
+  auto lease = lease::Get(tx, rollback.reservation_id);
+  const bool fresh = lease.ok() && lease->state == lease::State::kActive &&
+                     lease->token == rollback.token &&
+                     lease->deadline - tx.now() > options_.lease_ttl * 2 / 3;
+  if (fresh) return absl::OkStatus();
+  return lease::Renew(tx, rollback.reservation_id, rollback.token, options_.lease_ttl,
+                      Own(rollback), options_.lease_limits)
+      .status();
+}
+
 // Keeps the reservation, or takes another where it has ended.
 absl::Status RollbackPass::Begin() {
   return Write([&](store::Transaction& tx) -> absl::Status {
@@ -88,10 +102,9 @@ absl::Status RollbackPass::Begin() {
     finished_ = rollbacks_.empty();
     if (finished_) return work::Finish(tx, claim_);
     for (Rollback& rollback : rollbacks_) {
-      auto kept = lease::Renew(tx, rollback.reservation_id, rollback.token, options_.lease_ttl,
-                               Own(rollback), options_.lease_limits);
+      absl::Status kept = Keep(tx, rollback);
       if (kept.ok()) continue;
-      if (!MeansLeaseLost(kept.status())) return kept.status();
+      if (!MeansLeaseLost(kept)) return kept;
       // What was pinned to the lost one is let go only together with the new grant.
       absl::Status unpinned = lease::UnpinWork(tx, PinId(rollback));
       if (!unpinned.ok()) return unpinned;
@@ -206,6 +219,7 @@ absl::Status RollbackPass::Settle(Rollback& rollback, const RollbackSight& sight
   std::vector<std::string> visible = sight.visible, wanted = rollback.old_ids;
   std::sort(visible.begin(), visible.end());
   std::sort(wanted.begin(), wanted.end());
+  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
   druid::ObserveRequest request;
   request.datasource = backfill_.datasource;
   request.interval = request.surroundings = rollback.partition;
@@ -255,6 +269,8 @@ absl::Status RollbackPass::Fail(Rollback& rollback, const std::string& why) {
   rollback.message = why;
   return Write([&](store::Transaction& tx) -> absl::Status {
     absl::Status status = Close(tx, rollback);
+    // What was proven is gone by our own doing, whatever has come in its place.
+    if (status.ok() && rollback.hole) status = RecordRollbackFailed(tx, rollback);
     auto backfill = ReadBackfill(tx, backfill_.id);
     if (!status.ok() || !backfill.ok()) return status.ok() ? backfill.status() : status;
     backfill->notices.push_back(

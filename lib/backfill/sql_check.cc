@@ -6,7 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "lib/backfill/backfill_errors.h"
-#include "lib/backfill/json_members.h"
+#include "lib/backfill/json_document.h"
 #include "lib/backfill/placeholder.h"
 #include "lib/backfill/spec_granularity.h"
 #include "lib/backfill/spec_secrets.h"
@@ -39,10 +39,11 @@ class SqlCheck {
   absl::StatusOr<SpecCheck> Run();
 
  private:
-  void Fault(const char* pointer, std::string found, std::string would_do) {
-    findings_.Add({pointer, std::move(found), std::move(would_do), std::nullopt});
+  void Fault(std::string pointer, std::string found, std::string would_do) {
+    findings_.Add({std::move(pointer), std::move(found), std::move(would_do), std::nullopt});
   }
   void CheckTexts();
+  void CheckQueryContext();
   // What the query would do over `unit`; nothing, with a fault, where Druid refuses it.
   absl::StatusOr<std::optional<druid::SqlExplanation>> Explain(const Interval& unit,
                                                                bool may_be_misaligned);
@@ -71,15 +72,26 @@ void SqlCheck::CheckTexts() {
           kWouldDo);
   }
   FindSecretsInQuery(work_.query, work_.context, &findings_);
-  rapidjson::Document context;
+  CheckQueryContext();
+}
+
+// A query's task takes its locks and its priority from the context as any other task does.
+void SqlCheck::CheckQueryContext() {
   if (work_.context.empty()) return;
-  if (!ReadJsonObject(work_.context, &context)) {
+  rapidjson::Document context;
+  Findings read;
+  if (!ParseJsonObject(work_.context, &context, &read)) {
     return Fault(kContext, "is no JSON object", "e.g. {\"maxNumTasks\":2}");
   }
-  for (const char* ours : {"sqlQueryId", kContextMember}) {
-    if (!context.HasMember(ours)) continue;
-    Fault(kContext, absl::StrCat("has `", ours, "`, which is pinned for each attempt"),
-          "take it out");
+  if (context.HasMember("sqlQueryId")) {
+    Fault(kContext, "has `sqlQueryId`, which is pinned for each attempt", "take it out");
+  }
+  CheckContext(Node(&context, "", &read), options_.accept_concurrent_locks);
+  for (const SpecFault& fault : read.faults()) {
+    Fault(absl::StrCat(kContext, fault.pointer), fault.found, fault.would_do);
+  }
+  for (const SpecFault& warning : read.warnings()) {
+    findings_.Warn(absl::StrCat(kContext, warning.pointer), warning.found, warning.would_do);
   }
 }
 

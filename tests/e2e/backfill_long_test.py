@@ -8,12 +8,16 @@ import random
 import subprocess
 import sys
 import threading
-import time
 import unittest
 import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from harness import ROOT, EndToEnd, RealDruid, hours, wait_for  # noqa: E402
+
+
+# Of a partition that goes well, in order.
+STATES = ("PENDING", "RESERVED", "SUBMITTING", "RUNNING", "PROVING", "DONE")
+
 
 def states(reply):
     return [p["state"] for p in reply["partitions"]]
@@ -107,6 +111,13 @@ class LongOnDruid(LongRun, EndToEnd):
                 return None
             return reply
         return wait_for("the backfill to end", ended, seconds)
+
+    def reach(self, server, backfill, state):
+        """Until its one partition is there, or further."""
+        def there():
+            now = states(server.ctl("backfills", "get", backfill)[1])[0]
+            return STATES.index(now) >= STATES.index(state)
+        wait_for(f"{backfill} to be {state}", there)
 
     def test_sixty_hours_through_ten_kills_and_two_restarts_of_druid(self):
         chance = self.chance()
@@ -208,7 +219,7 @@ class LongOnDruid(LongRun, EndToEnd):
                                             "--request-id", day)
             self.assertEqual(code, 0, error)
             if chance.random() < 0.4:
-                time.sleep(chance.uniform(0, 1))
+                self.reach(server, reply["backfill"]["backfill_id"], chance.choice(STATES))
                 server.kill() if chance.random() < 0.5 else server.stop()
                 server.start()
             reply = self.over(server, reply["backfill"]["backfill_id"], 120)

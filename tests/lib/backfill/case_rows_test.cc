@@ -103,6 +103,24 @@ TEST(RunCases, Case003TheEffectIsLookedAtBeforeAnythingIsSubmittedAgain) {
   EXPECT_EQ(site.OurTasks().size(), 1u);
 }
 
+// What appends is given the partition numbers that a partial cleanup has left, and their ids
+// are taken. A backfill never appends: it writes a version of its own.
+TEST(RunCases, Case007APartialCleanupIsInNoReplacesWay) {
+  BackfillSite site;
+  site.Load(13, 5);
+  const std::string before = site.Version(13);
+  const auto used = site.cluster().ListUsedSegments("clicks", {Hour(13)});
+  ASSERT_TRUE(site.cluster().MarkUnused("clicks", {used.value()[0].id}).done());
+  const std::string id = site.Submit(BackfillSite::InlineSpec(13, 14, 8));
+  EXPECT_EQ(NameOf(site.RunUntilOver(id).backfill.phase), "DONE");
+  EXPECT_EQ(site.Partitions(id)[0].attempts, 1);
+  EXPECT_NE(site.Version(13), before);
+  EXPECT_EQ(site.Rows(13), 8);
+  const SpecCheck append =
+      CheckSpec(GoodSpecWith({{"/spec/ioConfig/appendToExisting", "true"}}), {});
+  EXPECT_THAT(FaultPointers(append), testing::Contains("/spec/ioConfig/appendToExisting"));
+}
+
 TEST(RunCases, Case132NothingButTheListedPartitionsIsTouched) {
   BackfillSite site;
   for (int hour = 10; hour < 18; ++hour) site.Load(hour, 3);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
+#include "lib/backfill/sql_work.h"
 #include "lib/time/status_reason.h"
 #include "tests/lib/backfill/backfill_site.h"
 #include "tests/lib/backfill/spec_editing.h"
@@ -195,6 +196,22 @@ TEST_F(JobsTest, ExpectWhatTheirVersionSaysUnlessTheRequestDoes) {
   const auto submitted = site_.backfills().Submit(request, site_.Caller());
   ASSERT_TRUE(submitted.ok()) << submitted.status();
   EXPECT_EQ(NameOf(site_.RunUntilOver(submitted->backfill.id).backfill.phase), "DONE");
+}
+
+// A query's task takes its locks from its context, as any other: told before Druid is asked.
+TEST_F(JobsTest, AQuerysContextIsHeldToWhatATasksIs) {
+  for (const std::string& member :
+       {std::string(R"("useConcurrentLocks":true)"), std::string(R"("taskLockType":"APPEND")"),
+        std::string(R"("forceTimeChunkLock":false)"), std::string(R"("priority":100)"),
+        std::string(R"("interlock":{})"), std::string(R"("maxNumTasks":2,"maxNumTasks":3)")}) {
+    BackfillRequest request;
+    request.sql = true;
+    request.spec = ToJson(SqlWork{"REPLACE INTO t {start} {end}", absl::StrCat("{", member, "}")});
+    request.intervals = {Hour(13)};
+    const auto refused = site_.backfills().MakePlan(request).status();
+    ASSERT_THAT(FaultsOf(refused), SizeIs(1)) << member;
+    EXPECT_THAT(FaultsOf(refused)[0].pointer, testing::StartsWith("/sql/context/")) << member;
+  }
 }
 
 }  // namespace

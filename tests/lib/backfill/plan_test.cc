@@ -52,6 +52,21 @@ TEST_F(PlanTest, CountsWhatEachPartitionWouldReplace) {
   EXPECT_EQ(plan.partitions[1].generation(), "");
 }
 
+// A finer one lies over the middle of it, so it is visible on both sides of that.
+TEST_F(PlanTest, NamesASegmentThatCrossesOnce) {
+  const auto over = [](int from, int to, const std::string& granularity) {
+    return Edited(BackfillSite::InlineSpec(from, to, 2),
+                  {{"/spec/dataSchema/granularitySpec/segmentGranularity", granularity}});
+  };
+  for (const std::string& spec : {over(12, 18, "\"SIX_HOUR\""), over(13, 14, "\"HOUR\"")}) {
+    site_.RunUntilOver(site_.Submit(spec));
+  }
+  const Plan plan = PlanFor(over(8, 16, "\"EIGHT_HOUR\""));
+  ASSERT_THAT(plan.partitions, SizeIs(1));
+  ASSERT_THAT(plan.partitions[0].obstacles, SizeIs(1));
+  EXPECT_EQ(plan.partitions[0].obstacles[0].kind, "CROSSING_GRANULARITY");
+}
+
 TEST_F(PlanTest, BlocksWhatARuleWouldDropOrNeverLoad) {
   Rules(R"([{"type":"dropByInterval","interval":"2026-07-16T13/2026-07-16T14"},
             {"type":"loadByInterval","interval":"2026-07-16T14/2026-07-16T15",

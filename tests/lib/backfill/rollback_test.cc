@@ -4,10 +4,12 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "lib/audit/audit.h"
 #include "lib/backfill/rollback_worker.h"
 #include "lib/lease/reservations.h"
 #include "lib/time/status_reason.h"
 #include "tests/lib/backfill/backfill_site.h"
+#include "tests/lib/backfill/spec_editing.h"
 
 namespace interlock::backfill {
 namespace {
@@ -38,6 +40,24 @@ class RollbackTest : public testing::Test {
     for (const druid::Segment& segment : timeline.Hidden()) ids.push_back(segment.id);
     ASSERT_THAT(ids, SizeIs(1));
     ASSERT_TRUE(site_.cluster().MarkUnused("clicks", ids).done());
+  }
+
+  // Over hours [from, to), one segment of that granularity.
+  static std::string Coarse(int from, int to, const std::string& granularity) {
+    return Edited(BackfillSite::InlineSpec(from, to, 2),
+                  {{"/spec/dataSchema/granularitySpec/segmentGranularity", granularity}});
+  }
+  int64_t Renewals() {
+    int64_t renewals = 0;
+    absl::Status status = site_.store().Read([&](store::Transaction& tx) {
+      audit::Filter filter;
+      filter.method = "RenewReservation";
+      auto events = audit::List(tx, filter, {});
+      if (events.ok()) renewals = static_cast<int64_t>(events->events.size());
+      return events.status();
+    });
+    EXPECT_TRUE(status.ok()) << status;
+    return renewals;
   }
 
   BackfillSite site_;
@@ -169,6 +189,61 @@ TEST_F(RollbackTest, GoesOnWhateverExchangeIsSpoiled) {
       if (!spoiled || HasFailure()) break;
     }
   }
+}
+
+// An hour was recomputed within a longer segment: what is replaced then has two versions, the
+// older one visible on both sides of the other.
+TEST_F(RollbackTest, ToAGenerationOfTwoVersionsBringsBothBack) {
+  Done(Coarse(12, 18, R"("SIX_HOUR")"));
+  Done(BackfillSite::InlineSpec(14, 15, 7));
+  const std::string outer = site_.Version(13), inner = site_.Version(14);
+  ASSERT_NE(outer, inner);
+  BackfillRequest all;
+  all.spec = Coarse(12, 18, R"("SIX_HOUR")");
+  all.reprocess = Reprocess::kAll;
+  const auto again = site_.backfills().Submit(all, site_.Caller());
+  ASSERT_TRUE(again.ok()) << again.status();
+  site_.RunUntilOver(again->backfill.id);
+  EXPECT_EQ(site_.Rows(14), 2);
+  ASSERT_TRUE(Ask(again->backfill.id).ok());
+  EXPECT_EQ(NameOf(site_.RunUntilOver(again->backfill.id).backfill.phase), "ROLLED_BACK");
+  EXPECT_EQ(site_.Version(13), outer);
+  EXPECT_EQ(site_.Version(14), inner);
+  EXPECT_EQ(site_.Rows(14), 7);
+}
+
+TEST_F(RollbackTest, ThatEndsHalfWayIsNotDone) {
+  site_.Load(13, 5);
+  const auto before = site_.cluster().ListUsedSegments("clicks", {Hour(13)});
+  const std::string id = Done(BackfillSite::InlineSpec(13, 14, 8));
+  ASSERT_TRUE(Ask(id).ok());
+  while (site_.Rows(13) == 8) {
+    if (!site_.StepOnce()) site_.Pass(absl::Milliseconds(100));
+  }
+  // Somebody takes away what has come back.
+  ASSERT_TRUE(site_.cluster().MarkUnused("clicks", {before.value()[0].id}).done());
+  const auto over = site_.RunUntilOver(id);
+  EXPECT_EQ(NameOf(over.backfill.phase), "NEEDS_ATTENTION");
+  EXPECT_EQ(over.backfill.reason, "ROLLBACK_FAILED");
+  EXPECT_EQ(NameOf(site_.Partitions(id)[0].state), "SUSPECT");
+  // A way out: it is written again.
+  ASSERT_TRUE(site_.backfills().Retry(id, {State::kSuspect}, {}, site_.Caller()).ok());
+  EXPECT_EQ(NameOf(site_.RunUntilOver(id).backfill.phase), "DONE");
+  EXPECT_EQ(site_.Rows(13), 8);
+}
+
+TEST_F(RollbackTest, RenewsItsLeaseWhereMuchOfItIsOver) {
+  site_.Load(13, 5);
+  const std::string id = Done(BackfillSite::InlineSpec(13, 14, 8));
+  const int64_t renewals = Renewals();
+  site_.simulator().Ask("POST", "/simulator/loading", R"({"paused":true})");
+  ASSERT_TRUE(Ask(id).ok());
+  for (int i = 0; i < 100; ++i) {
+    while (site_.StepOnce()) {
+    }
+    site_.Pass(absl::Milliseconds(100));
+  }
+  EXPECT_LE(Renewals(), renewals + 1);
 }
 
 TEST_F(RollbackTest, TheSameRequestAgainChangesNothing) {

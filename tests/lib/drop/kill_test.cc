@@ -138,7 +138,8 @@ class SpeaksAgainstTest : public ::testing::Test {
 
 TEST_F(SpeaksAgainstTest, NothingIsFoundWhereNothingIs) { EXPECT_THAT(Reasons(), IsEmpty()); }
 
-TEST_F(SpeaksAgainstTest, ASegmentMarkedUsedAgain) {
+// An append after a mark can be given a dropped id again; and somebody may mark it used.
+TEST_F(SpeaksAgainstTest, Case006AnIdThatIsUsedAgain) {
   look_ = {{segment_}, {{}}};
   EXPECT_THAT(Reasons(), ElementsAre(kMarkedUsedAgain));
 }
