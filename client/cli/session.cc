@@ -1,5 +1,6 @@
 #include "client/cli/session.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <istream>
@@ -33,6 +34,12 @@ absl::Status FillOne(Session& session, google::protobuf::Message& request, const
   if (!contents.ok()) return contents.status();
   if (reading == Reading::kJson) return ReadJson(*contents, request, field);
   return SetField(request, field, *contents, session.clock.Now());
+}
+
+// Whether it does something, and not only looks.
+bool Changes(const Verb& verb) {
+  return std::any_of(verb.flags.begin(), verb.flags.end(),
+                     [](const Flag& flag) { return flag.name == std::string("request-id"); });
 }
 
 // Far above the largest spec that a server takes; /dev/zero has no end.
@@ -93,7 +100,7 @@ absl::Status Session::Call(const std::string& method, const google::protobuf::Me
 void Session::Print(const google::protobuf::Message& reply, const std::vector<Section>& view) {
   if (output == Output::kTable) {
     const std::string text = TableText(reply, view, width);
-    if (text.empty()) Tell(view.empty() ? "done" : "none");
+    if (text.empty()) Tell(view.empty() || Changes(verb) ? "done" : "none");
     out << text << std::flush;
   } else {
     PrintLine(JsonText(reply));

@@ -192,7 +192,7 @@ absl::StatusOr<Listed> List(store::Transaction& tx, const Filter& filter, const 
   if (filter.datasource.empty()) {
     if (!filter.overlapping.has_value()) return ListInOrder(tx, filter, page, 0);
     absl::Status status = InvalidReservation();
-    AddFault(status, "/datasource", "it is empty while an interval is given", "a datasource");
+    AddFault(status, "/datasource", "it is empty while an interval is given", "name a datasource");
     return status;
   }
   absl::StatusOr<std::optional<DatasourceRow>> datasource = FindDatasource(tx, filter.datasource);

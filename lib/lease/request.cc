@@ -43,7 +43,8 @@ void CheckTexts(const ReserveRequest& request, absl::Status& status) {
 
 absl::Status Faults(const ReserveRequest& request) {
   absl::Status status = InvalidReservation();
-  if (request.datasource.empty()) AddFault(status, "/datasource", "it is empty", "a datasource");
+  if (request.datasource.empty())
+    AddFault(status, "/datasource", "it is empty", "name a datasource");
   if (request.holder.empty()) AddFault(status, "/holder", "it is empty", "a name");
   if (request.intervals.empty()) AddFault(status, "/intervals", "there are none", "one or more");
   for (size_t i = 0; i < request.intervals.size(); ++i) {

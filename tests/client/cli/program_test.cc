@@ -9,6 +9,7 @@
 #include "interlock/v1/jobs.pb.h"
 #include "interlock/v1/reservations.pb.h"
 #include "interlock/v1/server.pb.h"
+#include "interlock/v1/streams.pb.h"
 #include "tests/client/cli/console.h"
 
 namespace interlock::cli {
@@ -52,6 +53,19 @@ TEST(Interlockctl, ARefusalIsOneLineOnStderrAndExits1) {
   EXPECT_EQ(console.Run({"reserve", "ds", "2026"}), 1);
   EXPECT_EQ(console.out, "");
   EXPECT_EQ(console.err, "interlockctl: HELD: held by auditor (quarter)\n");
+}
+
+TEST(Interlockctl, WhatWasDoneAndLeavesNothingToShowIsDoneAndNotNone) {
+  Console console;
+  console.terminal = true;
+  console.calls.On<v1::RemoveStreamRequest, v1::RemoveStreamResponse>(
+      "Streams.RemoveStream", [](const auto&, auto&) { return absl::OkStatus(); });
+  EXPECT_EQ(console.Run({"streams", "remove", "ds"}), 0);
+  EXPECT_EQ(console.err, "done\n");
+  console.calls.On<v1::ListStreamsRequest, v1::ListStreamsResponse>(
+      "Streams.ListStreams", [](const auto&, auto&) { return absl::OkStatus(); });
+  EXPECT_EQ(console.Run({"streams", "list"}), 0);
+  EXPECT_EQ(console.err, "none\n");
 }
 
 TEST(Interlockctl, NothingLeftAfterSkippingIsANo) {
