@@ -58,13 +58,18 @@ absl::StatusOr<Standing> NeedsAPerson(store::Transaction& tx, const Backfill& ba
                                       int64_t suspect, int64_t unclear) {
   auto doubts = ReadDoubts(tx, backfill.id);
   if (!doubts.ok()) return doubts.status();
+  const bool one = doubts->size() == 1 && !doubts->front().reason.empty();
+  // What a rollback that ended half-way has marked unused can't be rolled back again.
+  const bool live = !one || doubts->front().reason != "ROLLBACK_FAILED";
   std::string text;
   if (suspect > 0) {
-    absl::StrAppend(&text, suspect, " unit(s) SUSPECT: what they wrote is live. ",
-                    Command("accept", backfill.id, " PARTITION... --reason TEXT"),
-                    " takes it as it is, ", Command("rollback", backfill.id, " --reason TEXT"),
-                    " brings the generation before it back, ",
-                    Command("retry", backfill.id, " --state suspect"), " writes it again");
+    absl::StrAppend(
+        &text, suspect, " unit(s) SUSPECT: what they wrote is ", live ? "live. " : "used no more. ",
+        Command("accept", backfill.id, " PARTITION... --reason TEXT"), " takes it as it is, ",
+        live ? absl::StrCat(Command("rollback", backfill.id, " --reason TEXT"),
+                            " brings the generation before it back, ")
+             : "",
+        Command("retry", backfill.id, " --state suspect"), " writes it again");
   }
   if (unclear > 0) {
     absl::StrAppend(&text, text.empty() ? "" : "; ", unclear,
@@ -74,7 +79,6 @@ absl::StatusOr<Standing> NeedsAPerson(store::Transaction& tx, const Backfill& ba
                     Command("abandon", backfill.id, " TASK --reason TEXT"),
                     " (an admin) has its attempt count as over, and tries again");
   }
-  const bool one = doubts->size() == 1 && !doubts->front().reason.empty();
   const std::string why = one ? doubts->front().message : "";
   return Standing{Phase::kNeedsAttention, one ? doubts->front().reason : "UNITS_NOT_PROVEN",
                   absl::StrCat(why, why.empty() ? "" : ". ", text)};

@@ -225,6 +225,8 @@ TEST_F(RollbackTest, ThatEndsHalfWayIsNotDone) {
   const auto over = site_.RunUntilOver(id);
   EXPECT_EQ(NameOf(over.backfill.phase), "NEEDS_ATTENTION");
   EXPECT_EQ(over.backfill.reason, "ROLLBACK_FAILED");
+  EXPECT_THAT(over.backfill.message, HasSubstr("used no more"));
+  EXPECT_THAT(over.backfill.message, testing::Not(HasSubstr("backfills rollback")));
   EXPECT_EQ(NameOf(site_.Partitions(id)[0].state), "SUSPECT");
   // A way out: it is written again.
   ASSERT_TRUE(site_.backfills().Retry(id, {State::kSuspect}, {}, site_.Caller()).ok());
