@@ -72,6 +72,8 @@ void ToProto(const guard::Finding& finding, v1::Finding* proto) {
   verdict->set_remedy(finding.remedy);
   verdict->set_interval(proto->interval());
   verdict->set_score(1);
+  verdict->set_writer(finding.stream.empty() && !finding.task_ids.empty() ? finding.task_ids.front()
+                                                                          : finding.stream);
   ToProto(finding.opened, verdict->mutable_since_time());
 }
 
