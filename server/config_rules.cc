@@ -329,8 +329,11 @@ void CheckNotBuilt(const Place& root) { root.NotBuilt("access"); }
 }  // namespace
 
 bool IsLoopback(const std::string& address) {
-  return absl::StartsWith(address, "unix:") || absl::StartsWith(address, "127.") ||
-         absl::StartsWith(address, "localhost:") || absl::StartsWith(address, "[::1]:");
+  if (absl::StartsWith(address, "unix:")) return true;
+  const std::string host = address.substr(0, address.rfind(':'));
+  // A name may begin with 127 too: only digits and dots are an address.
+  const bool numeric = host.find_first_not_of("0123456789.") == std::string::npos;
+  return (numeric && absl::StartsWith(host, "127.")) || host == "localhost" || host == "[::1]";
 }
 
 void ApplyRules(const config::v1::ServerConfig& config, const TextFormat::ParseInfoTree& lines,

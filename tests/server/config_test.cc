@@ -95,6 +95,17 @@ TEST(Config, GrpcListensBeyondLoopbackOnlyWhereCallersShowWhoTheyAreOrWhenToldTo
   EXPECT_THAT(CheckConfig(open + " allow_insecure_beyond_loopback: true }").faults, IsEmpty());
 }
 
+TEST(Config, ANameThatBeginsWith127IsNoLoopback) {
+  const std::string listen = std::string(kGood) + "listen { address: \"";
+  EXPECT_THAT(CheckConfig(listen + "127.example.com:7430\" }").faults,
+              FaultAt(4, "beyond loopback"));
+  EXPECT_THAT(CheckConfig(listen + "localhost.example.com:7430\" }").faults,
+              FaultAt(4, "beyond loopback"));
+  for (const char* address : {"127.9.9.9:1", "localhost:1", "[::1]:1", "unix:/x"}) {
+    EXPECT_THAT(CheckConfig(listen + address + "\" }").faults, IsEmpty()) << address;
+  }
+}
+
 TEST(Config, TheAdminPortNeedsAConsentOfItsOwn) {
   const std::string open = std::string(kGood) + "listen { admin_address: \"0.0.0.0:7431\"";
   EXPECT_THAT(CheckConfig(open + " }").faults, FaultAt(4, "allow_admin_beyond_loopback"));
