@@ -1,7 +1,6 @@
 #include "server/gauges.h"
 
 #include <algorithm>
-#include <map>
 
 #include "lib/backfill/counts.h"
 #include "lib/backfill/handover_rows.h"
@@ -31,6 +30,7 @@ Gauges::Gauges(store::Store& store, druid::Cluster& cluster, Executor& executor,
                                   .Name("interlock_handover_pause_seconds")
                                   .Help("How long a handover has the stream suspended by now")
                                   .Register(*metrics.registry())),
+      started_(store.Now()),
       asked_(std::chrono::steady_clock::now() - kDruidEvery) {}
 
 class Gauges::Refill {
@@ -54,22 +54,6 @@ class Gauges::Refill {
   std::set<prometheus::Gauge*> now_;
 };
 
-namespace {
-
-// Partitions in which a stream's rows count twice, by datasource, as the guard found them.
-absl::StatusOr<std::map<std::string, int64_t>> CountLateRows(store::Transaction& tx) {
-  constexpr int64_t kMostFindings = 10'000;
-  auto found = guard::ListFindings(tx, "", /*only_open=*/true, kMostFindings);
-  if (!found.ok()) return found.status();
-  std::map<std::string, int64_t> counts;
-  for (const guard::Finding& finding : *found) {
-    if (finding.reason == "DUPLICATE_ROWS") ++counts[finding.datasource];
-  }
-  return counts;
-}
-
-}  // namespace
-
 absl::Status Gauges::ReadStreams(store::Transaction& tx, Refill& refill) {
   auto streams = guard::StreamsOf(tx, "");
   if (!streams.ok()) return streams.status();
@@ -84,6 +68,25 @@ absl::Status Gauges::ReadStreams(store::Transaction& tx, Refill& refill) {
     refill.Set(metrics_.stream_suspended, labels, stream.health->suspended ? 1 : 0);
     refill.Set(metrics_.stream_thrown_away_rows, labels, stream.health->thrown_away);
     if (stream.health->lag) refill.Set(metrics_.stream_lag, labels, *stream.health->lag);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Gauges::CountLateRows(store::Transaction& tx) {
+  constexpr int64_t kMostFindings = 10'000;
+  auto found = guard::ListFindings(tx, "", /*only_open=*/false, kMostFindings);
+  if (!found.ok()) return found.status();
+  std::map<std::string, int64_t> counts;
+  for (const guard::Finding& finding : *found) {
+    const bool is_new = finding.opened >= started_ && finding.reason == "FOREIGN_WRITE";
+    if (is_new) ++counts[finding.datasource];
+  }
+  for (const auto& [datasource, count] : counts) {
+    int64_t& counted = late_rows_counted_[datasource];
+    if (count <= counted) continue;
+    metrics_.foreign_writes.Add({{"datasource", datasource}})
+        .Increment(static_cast<double>(count - counted));
+    counted = count;
   }
   return absl::OkStatus();
 }
@@ -125,6 +128,7 @@ absl::Status Gauges::ReadStore(store::Transaction& tx) {
   Refill refill(set_before_);
   if (auto status = ReadStreams(tx, refill); !status.ok()) return status;
   if (auto status = ReadHandovers(tx, refill); !status.ok()) return status;
+  if (auto status = CountLateRows(tx); !status.ok()) return status;
   for (const auto& c : *reservations) {
     refill.Set(metrics_.reservations,
                {{"datasource", c.datasource}, {"mode", c.mode}, {"state", c.state}}, c.count);
@@ -206,8 +210,6 @@ absl::Status Gauges::ReadSweeps(store::Transaction& tx, Refill& refill) {
     refill.Set(metrics_.double_version_intervals, labels, 0);
     refill.Set(metrics_.duplicate_row_partitions, labels, 0);
   }
-  auto late = CountLateRows(tx);
-  if (!late.ok()) return late.status();
   for (const auto& count : *counts) {
     const prometheus::Labels labels = {{"datasource", count.datasource}};
     const prometheus::Labels by_kind = {{"datasource", count.datasource}, {"kind", count.verdict}};
@@ -216,11 +218,8 @@ absl::Status Gauges::ReadSweeps(store::Transaction& tx, Refill& refill) {
     if (count.verdict == "DOUBLE_VERSION") {
       refill.Set(metrics_.double_version_intervals, labels, count.open);
     } else if (count.verdict == "DUPLICATE_ROWS") {
-      (*late)[count.datasource] += count.open;
+      refill.Set(metrics_.duplicate_row_partitions, labels, count.open);
     }
-  }
-  for (const auto& [datasource, open] : *late) {
-    refill.Set(metrics_.duplicate_row_partitions, {{"datasource", datasource}}, open);
   }
   return absl::OkStatus();
 }

@@ -6,11 +6,13 @@
 
 #include <atomic>
 #include <chrono>
+#include <map>
 #include <set>
 #include <string>
 
 #include "lib/druid/cluster.h"
 #include "lib/store/store.h"
+#include "lib/time/instant.h"
 #include "server/executor.h"
 #include "server/metrics.h"
 
@@ -34,6 +36,8 @@ class Gauges {
   // What the sweeper and verifications have found and not found mended.
   absl::Status ReadSweeps(store::Transaction& tx, Refill& refill);
   absl::Status ReadStreams(store::Transaction& tx, Refill& refill);
+  // Rows that the guard finds beside what was proven, since this server started.
+  absl::Status CountLateRows(store::Transaction& tx);
   absl::Status ReadHandovers(store::Transaction& tx, Refill& refill);
   // Failures are counted from the store, so that a restart forgets none and every server
   // that shares the store shows the same.
@@ -49,6 +53,9 @@ class Gauges {
   prometheus::Family<prometheus::Gauge>& kill_task_age_seconds_;
   prometheus::Family<prometheus::Gauge>& handover_pause_seconds_;
   std::set<prometheus::Gauge*> set_before_;
+  // Foreign writes that the guard found from then on, and how many of them are counted.
+  const Instant started_;
+  std::map<std::string, int64_t> late_rows_counted_;
   std::atomic<bool> asking_{false};
   std::chrono::steady_clock::time_point asked_;
 };

@@ -141,7 +141,10 @@ std::string Markdown(const v1::ListBackfillsRequest& asked, const Report& report
                          {"Backfill", "backfill_id"}});
   if (report.totals.empty()) return text;
   return text + MarkdownTable("What was given out, and what is right", report.totals,
-                              {{"Was", "was"}, {"Is now", "is_now"}, {"Difference", "delta"}});
+                              {{"Sum of", "was.metric"},
+                               {"Was", "was"},
+                               {"Is now", "is_now"},
+                               {"Difference", "delta"}});
 }
 
 template <class Messages>

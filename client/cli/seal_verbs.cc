@@ -81,7 +81,11 @@ std::vector<Verb> ReadingVerbs() {
                   {"DIFFERENCES", "delta_count"},
                   {"BY", "requested_by"},
                   {"PROVEN", "create_time"}}},
-                {"totals", {{"WAS", "was"}, {"IS NOW", "is_now"}, {"DELTA", "delta"}}}}},
+                {"totals",
+                 {{"SUM OF", "was.metric"},
+                  {"WAS", "was"},
+                  {"IS NOW", "is_now"},
+                  {"DELTA", "delta"}}}}},
   };
 }
 
@@ -105,7 +109,11 @@ std::vector<Verb> SealVerbs() {
                  DryRunFlag(),
                  RequestIdFlag()},
        .method = "Seals.SealInterval",
-       .view = {{"seal"}}}};
+       .view = {{"seal"}},
+       .details = "--snapshot FILE is a SnapshotSpec as JSON, like\n"
+                  R"json({"dimensions":["country"],)json"
+                  "\n"
+                  R"json( "aggregates":[{"name":"amount","expression":"SUM(\"amount\")"}]})json"}};
   for (const Verb& verb : ReadingVerbs()) verbs.push_back(verb);
   verbs.push_back({.words = "seals unseal",
                    .summary = "lift a seal for a while (for admins)",

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "lib/backfill/job_errors.h"
 #include "lib/backfill/rows.h"
+#include "lib/guard/findings.h"
 #include "lib/time/interval_set.h"
 #include "lib/time/status_reason.h"
 
@@ -53,6 +54,48 @@ BackfillRequest RequestOf(const DerivedRun& run) {
   return request;
 }
 
+// Of the job's newest run: whoever reads the table should know that it is behind its sources.
+std::string SubjectOf(const std::string& job) {
+  return absl::StrCat(kDerivedStale, "|", job, "|run");
+}
+
+absl::Status ReportBehind(store::Transaction& tx, const DerivedRun& run, const char* reason,
+                          const std::string& message, const std::string& remedy) {
+  auto job = ReadJob(tx, {run.job, run.version});
+  if (!job.ok()) return job.status();
+  guard::Finding finding;
+  finding.subject = SubjectOf(run.job);
+  finding.kind = kDerivedStale;
+  finding.reason = reason;
+  finding.datasource = job->datasource;
+  finding.intervals = run.intervals;
+  finding.backfill_id = run.backfill_id;
+  finding.message =
+      absl::StrCat("job ", run.job, " is behind its sources (", run.why, "): ", message);
+  finding.remedy = remedy;
+  return guard::Report(tx, finding).status();
+}
+
+absl::Status ReportRefused(store::Transaction& tx, const DerivedRun& run, const absl::Status& why) {
+  return ReportBehind(
+      tx, run, "RUN_REFUSED",
+      absl::StrCat("its run is refused, and tried again: ", ReasonOf(why), ": ", why.message()),
+      absl::StrCat("what is in its way: interlockctl submit --job ", run.job, " --dry-run"));
+}
+
+// Well, or else with what a person has to look at.
+absl::Status EndAndTell(store::Transaction& tx, const DerivedRun& run, Phase phase) {
+  const bool well = phase == Phase::kDone;
+  absl::Status status = EndRun(tx, run, well);
+  if (!status.ok()) return status;
+  if (well) return guard::Close(tx, SubjectOf(run.job));
+  return ReportBehind(tx, run, "RUN_FAILED",
+                      absl::StrCat("backfill ", run.backfill_id, " is ", NameOf(phase),
+                                   ", and what it was to compute waits for the next change"),
+                      absl::StrCat("interlockctl backfills get ", run.backfill_id,
+                                   "; then submit --job ", run.job, " --reprocess all"));
+}
+
 }  // namespace
 
 absl::StatusOr<DerivedWorker::Look> DerivedWorker::LookAt(const std::string& name) const {
@@ -93,12 +136,18 @@ absl::Status DerivedWorker::Submit(DerivedRun run) {
                                     : world_.backfills.Submit(RequestOf(run), own);
     if (!submitted.ok()) {
       // Held, sealed or unsealed since it was made: it is made anew.
-      status = world_.store.Write([&](store::Transaction& tx) { return DissolveRun(tx, run); });
+      status = world_.store.Write([&](store::Transaction& tx) {
+        absl::Status told = ReportRefused(tx, run, submitted.status());
+        return told.ok() ? DissolveRun(tx, run) : told;
+      });
       return status.ok() ? submitted.status() : status;
     }
     run.backfill_id = submitted->backfill.id;
   }
-  return world_.store.Write([&](store::Transaction& tx) { return NameBackfill(tx, run); });
+  return world_.store.Write([&](store::Transaction& tx) {
+    absl::Status named = NameBackfill(tx, run);
+    return named.ok() ? guard::Close(tx, SubjectOf(run.job)) : named;
+  });
 }
 
 absl::Status DerivedWorker::Follow(const DerivedRun& run) {
@@ -108,7 +157,25 @@ absl::Status DerivedWorker::Follow(const DerivedRun& run) {
     if (!backfill.ok()) return backfill.status();
     const bool stuck = backfill->phase == Phase::kNeedsAttention;
     if (!stuck && !IsOver(backfill->phase)) return absl::OkStatus();
-    return EndRun(tx, run, backfill->phase == Phase::kDone);
+    return EndAndTell(tx, run, backfill->phase);
+  });
+}
+
+absl::Status DerivedWorker::TakeMended(const std::string& job) {
+  return world_.store.Write([&](store::Transaction& tx) -> absl::Status {
+    auto mended = tx.Query(
+        "SELECT r.number FROM derived_run r JOIN backfill b ON b.id = r.backfill_id WHERE"
+        " r.job = :job AND r.state = 'FAILED' AND b.phase = 'DONE' ORDER BY r.number",
+        {job});
+    if (!mended.ok()) return mended.status();
+    for (const store::Row& row : *mended) {
+      DerivedRun run;
+      run.number = row.Int(0);
+      run.job = job;
+      absl::Status status = EndAndTell(tx, run, Phase::kDone);
+      if (!status.ok()) return status;
+    }
+    return absl::OkStatus();
   });
 }
 
@@ -224,6 +291,7 @@ absl::StatusOr<work::Outcome> DerivedWorker::Step(work::Claim& claim) {
   for (const DerivedRun& run : look->open) {
     if (absl::Status status = Follow(run); !status.ok()) return status;
   }
+  if (absl::Status status = TakeMended(claim.key); !status.ok()) return status;
   const GatherStep step = NextGather(look->gathered);
   if (step.kind == GatherStep::Kind::kRun) {
     if (absl::Status status = MakeRuns(look->job); !status.ok()) return status;

@@ -56,6 +56,8 @@ class DerivedWorker {
   };
   absl::StatusOr<Look> LookAt(const std::string& job) const;
   absl::Status Follow(const DerivedRun& run);
+  // What a person has mended of runs that ended badly counts as run.
+  absl::Status TakeMended(const std::string& job);
   absl::Status Submit(DerivedRun run);
   absl::StatusOr<Instant> EndOfTotals(const Job& job,
                                       const std::vector<SourceChange>& changes) const;

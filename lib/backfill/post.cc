@@ -9,6 +9,7 @@
 #include "lib/backfill/sql_work.h"
 #include "lib/druid/task_id.h"
 #include "lib/lease/reservations.h"
+#include "lib/time/status_reason.h"
 
 namespace interlock::backfill {
 namespace {
@@ -126,7 +127,14 @@ absl::Status Pass::StoreIntent(StoredUnit& unit, BeforeLook look, bool* stored) 
   });
   if (!status.ok() && lost) {
     *stored = false;
-    return Move(unit, {Seen::kLeaseLost, "LEASE_LOST", std::string(status.message()), {}});
+    // What bars it (a seal that holds again) bars its lease as well: kept, it would be in the
+    // way of this very unit, and of the seal, until it ends by itself.
+    const StoredUnit held = unit;
+    unit.reservation_id = "";
+    unit.token = 0;
+    const std::string reason = ReasonOf(status) == "SEALED" ? "SEALED" : "LEASE_LOST";
+    return Move(unit, {Seen::kLeaseLost, reason, std::string(status.message()), {}},
+                [&](store::Transaction& tx) { return LeaveTime(tx, backfill_, held); });
   }
   if (status.ok() && !handover.reason.empty()) {
     return Move(unit, BlockedBy(TailObstacle(handover.reason, handover.message, unit.unit.hull()),

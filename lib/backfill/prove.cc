@@ -17,6 +17,10 @@ constexpr absl::Duration kClockSlack = absl::Minutes(1);
 
 constexpr absl::Duration kRarestLook = absl::Minutes(10);
 
+// Rows that are appended under concurrent locks join the version of whoever replaces, and
+// make none of their own (measured).
+bool MakesNoVersion(const druid::TaskLock& lock) { return lock.type == "APPEND"; }
+
 Interval Around(const Unit& unit, const std::vector<Interval>& neighbours) {
   Instant start = unit.intervals.front().start();
   Instant end = unit.intervals.back().end();
@@ -39,7 +43,9 @@ absl::StatusOr<Pass::Sight> Pass::LookForOthers(const StoredUnit& unit, Attempt&
   const auto locks = world_.cluster.ListLocks(attempt.datasource, unit.unit.intervals);
   if (!locks.done()) return Away(locks);
   for (const druid::TaskLock& lock : locks.value()) {
-    if (lock.group_id == attempt.task_id || !LockBlocks(lock)) continue;
+    if (lock.group_id == attempt.task_id || !LockBlocks(lock) || MakesNoVersion(lock)) {
+      continue;
+    }
     // Where only intervals are told, it may be our own that lingers.
     if (lock.group_id.empty() && patient) {
       return Sight{Seen::kNotYet, "LOCK_LINGERS", DescribeLock(lock), options_.look_every};

@@ -87,7 +87,10 @@ Why WhoHolds(const std::vector<lease::Held>& skipped, const Unit& unit) {
   for (const lease::Held& held : skipped) {
     if (!held.interval.Overlaps(unit.hull())) continue;
     if (why.blockers.empty()) {
-      why.message = absl::StrCat("held by ", held.holder, " for ", held.purpose);
+      if (!held.reason.empty()) why.reason = held.reason;
+      why.message = !held.message.empty()
+                        ? held.message
+                        : absl::StrCat("held by ", held.holder, " for ", held.purpose);
     }
     why.blockers.push_back(ObstacleOf(held));
   }

@@ -18,6 +18,8 @@ namespace interlock::guard {
 namespace {
 
 constexpr int64_t kMostLeases = 20;
+// What somebody did and that is no state of the stream's is told for so long.
+constexpr absl::Duration kToldFor = absl::Hours(24);
 
 std::string SubjectOf(const char* kind, const Stream& stream, absl::string_view what) {
   return absl::StrCat(kind, "|", stream.datasource, "|", stream.name, "|", what);
@@ -57,6 +59,33 @@ absl::Status ReportTailMove(store::Transaction& tx, const Stream& before, const 
                                  "; none is revoked, and what is not submitted yet is held");
   finding.remedy = "let the leases end, or give the supervisor its late-message bound back";
   return Report(tx, finding).status();
+}
+
+// Once no lease that it moved over is left.
+absl::Status CloseTailMove(store::Transaction& tx, const Stream& stream) {
+  const std::string subject = SubjectOf(kTailMovedBack, stream, "TAIL_MOVED_BACK");
+  auto open = ListFindings(tx, stream.datasource, /*only_open=*/true, kMostLeases);
+  if (!open.ok()) return open.status();
+  const bool told = std::any_of(open->begin(), open->end(),
+                                [&](const Finding& one) { return one.subject == subject; });
+  if (!told) return absl::OkStatus();
+  const Interval tail = Interval::Between(stream.tail.bound.StartAt(tx.now()), Instant::kMax);
+  auto held = lease::FindHeld(tx, stream.datasource, lease::Mode::kAppend, {tail}, kMostLeases);
+  if (!held.ok()) return held.status();
+  const bool leased = std::any_of(held->begin(), held->end(), [](const lease::Held& one) {
+    return !one.reservation_id.empty();
+  });
+  return leased ? absl::OkStatus() : Close(tx, subject);
+}
+
+absl::Status CloseTold(store::Transaction& tx) {
+  return tx
+      .Execute(
+          "UPDATE guard_finding SET close_ms = :now WHERE kind = :kind AND close_ms IS NULL AND"
+          " reason IN ('SUPERVISOR_REPLACED', 'RESUMED_BY_OTHERS', 'TERMINATED') AND"
+          " seen_ms < :before",
+          {tx.now(), std::string(kSupervisorChanged), tx.now() - kToldFor})
+      .status();
 }
 
 absl::Status ReportOtherSpec(store::Transaction& tx, const Stream& before, const Stream& after) {
@@ -158,6 +187,14 @@ absl::Status ReportState(store::Transaction& tx, const Stream& stream, const See
   const Finding other = OtherTopic(stream, seen);
   if (status.ok()) status = ReportOrClose(tx, !other.task_ids.empty(), other);
   if (status.ok()) status = ReportThrownAway(tx, stream);
+  if (status.ok()) status = CloseTailMove(tx, stream);
+  // It is there, and not suspended.
+  if (status.ok() && stream.health && !stream.health->suspended) {
+    status = Close(tx, SubjectOf(kSupervisorChanged, stream, "SUSPENDED_BY_OTHERS"));
+  }
+  if (status.ok() && seen.supervisor) {
+    status = Close(tx, SubjectOf(kSupervisorChanged, stream, "TERMINATED"));
+  }
   if (status.ok()) status = CloseUnseen(tx, kRowsThrownAway, tx.now() - options.thrown_quiet);
   return status;
 }
@@ -166,9 +203,10 @@ absl::Status ReportGone(store::Transaction& tx, const Stream& stream) {
   Finding finding = About(kSupervisorChanged, "TERMINATED", stream);
   finding.message = absl::StrCat("supervisor ", stream.supervisor_id, " is gone");
   absl::Status status = Report(tx, finding).status();
-  for (const char* reason : {"UNHEALTHY", "ADOPTED_TASK"}) {
+  for (const char* reason : {"UNHEALTHY", "ADOPTED_TASK", "SUSPENDED_BY_OTHERS"}) {
     if (status.ok()) status = Close(tx, SubjectOf(kSupervisorChanged, stream, reason));
   }
+  if (status.ok()) status = Close(tx, SubjectOf(kTailMovedBack, stream, "TAIL_MOVED_BACK"));
   return status;
 }
 
@@ -196,7 +234,8 @@ absl::Status ReportOrphans(store::Transaction& tx, const SeenStreams& seen,
     absl::Status status = Report(tx, finding).status();
     if (!status.ok()) return status;
   }
-  return CloseUnseen(tx, kOrphanStreamTask, looked);
+  absl::Status status = CloseTold(tx);
+  return status.ok() ? CloseUnseen(tx, kOrphanStreamTask, looked) : status;
 }
 
 }  // namespace interlock::guard

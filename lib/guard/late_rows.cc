@@ -55,19 +55,28 @@ std::string SubjectOf(const Proven& proven) {
                       proven.version);
 }
 
-// Whose rows they are: the streams of the datasource, by name.
-absl::StatusOr<std::string> Writers(store::Transaction& tx, const std::string& datasource) {
+// Whose rows they are: the streams of the datasource, by name; of those that are gone by now,
+// who had a task since it was proven.
+absl::StatusOr<std::string> Writers(store::Transaction& tx, const Proven& proven) {
+  const std::string& datasource = proven.datasource;
   auto streams = StreamsOf(tx, datasource);
   if (!streams.ok()) return streams.status();
   std::vector<std::string> names;
   for (const Stream& stream : *streams) {
     if (stream.name != kDefaultStream) names.push_back(stream.name);
   }
+  if (!names.empty()) return absl::StrJoin(names, ", ");
+  auto gone = tx.Query(
+      "SELECT DISTINCT stream FROM guard_task WHERE datasource = :datasource AND"
+      " (ended_ms IS NULL OR ended_ms >= :proven) ORDER BY stream",
+      {datasource, proven.at});
+  if (!gone.ok()) return gone.status();
+  for (const store::Row& row : *gone) names.push_back(row.Text(0));
   return absl::StrJoin(names, ", ");
 }
 
 absl::Status ReportLate(store::Transaction& tx, const Proven& proven, const LateRows& late) {
-  auto writers = Writers(tx, proven.datasource);
+  auto writers = Writers(tx, proven);
   if (!writers.ok()) return writers.status();
   auto lost = AnyTaskFailedSince(tx, proven.datasource, proven.at - kFailedBefore);
   if (!lost.ok()) return lost.status();

@@ -65,6 +65,14 @@ absl::Status Misaligned(const Interval& asked, const Interval& chunk, const Inte
                  absl::StrCat("seal whole partitions: ", would_do.ToString()));
 }
 absl::Status AlreadySealed(const Seal& seal) {
+  if (seal.state == State::kSealing) {
+    return WithReason(absl::FailedPreconditionError(absl::StrCat(
+                          seal.interval.ToString(), " of ", seal.datasource, " is being sealed by ",
+                          seal.sealed_by, " since ", seal.created.ToString(),
+                          "; ask again: it is over, or given up, by ",
+                          seal.unseal_until.value_or(seal.created).ToString())),
+                      "ALREADY_SEALED", {{"seal_id", seal.id}});
+  }
   return WithReason(
       absl::FailedPreconditionError(absl::StrCat(
           seal.interval.ToString(), " of ", seal.datasource, " is sealed already: seal ", seal.id,

@@ -53,6 +53,21 @@ audit::Event EventOf(const audit::Caller& caller, const char* method, const Seal
   return event;
 }
 
+// Begun by a call of the same request that was cut short, or that is still under way: what it
+// barred stays barred, and its figures are read here as well.
+absl::StatusOr<Sealed> TakeOver(store::Transaction& tx, Seal seal) {
+  seal.unseal_until = tx.now() + kSealingFor;
+  absl::Status status = UpdateSeal(tx, seal);
+  if (!status.ok()) return status;
+  return Sealed{std::move(seal), false, false};
+}
+
+absl::Status GiveUp(store::Transaction& tx, const std::string& id) {
+  auto stored = ReadSeal(tx, id);
+  if (!stored.ok() || stored->state != State::kSealing) return stored.status();
+  return DeleteSeal(tx, id);
+}
+
 }  // namespace
 
 std::string DefaultCorrections(const std::string& datasource) {
@@ -117,11 +132,16 @@ absl::StatusOr<Sealed> Seals::Begin(store::Transaction& tx, const SealRequest& r
                                     const audit::Caller& caller) const {
   auto earlier = FindByRequest(tx, caller.identity, caller.request_id);
   if (!earlier.ok()) return earlier.status();
-  if (earlier->has_value() && (*earlier)->state != State::kSealing) {
-    if ((*earlier)->fingerprint != FingerprintOf(request)) {
-      return RequestIdReused(caller.request_id, (*earlier)->id);
+  if (earlier->has_value()) {
+    Seal& before = **earlier;
+    const bool sealing = before.state == State::kSealing;
+    if (!sealing && before.fingerprint != FingerprintOf(request)) {
+      return RequestIdReused(caller.request_id, before.id);
     }
-    return Sealed{**std::move(earlier), true, false};
+    if (!sealing) return Sealed{std::move(before), true, false};
+    if (Bars(before, tx.now()) && before.fingerprint == FingerprintOf(request)) {
+      return TakeOver(tx, std::move(before));
+    }
   }
   absl::Status status = CheckFree(tx, request.datasource, request.interval);
   if (!status.ok()) return status;
@@ -174,6 +194,9 @@ absl::StatusOr<Seal> Seals::Complete(Seal seal, const Layout& layout, const Figu
     auto stored = ReadSeal(tx, seal.id);
     if (!stored.ok()) return stored.status();
     seal = *std::move(stored);
+    if (seal.state != State::kSealing) return absl::OkStatus();  // another call has done it
+    // Read for too long: it bars no more, and somebody may write.
+    if (!Bars(seal, tx.now())) return ChangedMeanwhile(seal.interval);
     seal.state = State::kActive;
     seal.unseal_until.reset();
     seal.ids_digest = seal.seen_ids_digest = layout.ids_digest;
@@ -225,8 +248,7 @@ absl::StatusOr<Sealed> Seals::SealInterval(const SealRequest& request,
   }
   if (!done.ok()) {
     // Left behind it would end by itself.
-    store_.Write([&](store::Transaction& tx) { return DeleteSeal(tx, sealed.seal.id); })
-        .IgnoreError();
+    store_.Write([&](store::Transaction& tx) { return GiveUp(tx, sealed.seal.id); }).IgnoreError();
     return done.status();
   }
   return Sealed{*std::move(done), false, compacted};

@@ -11,6 +11,10 @@ namespace {
 
 using druid::Segment;
 
+// What an append with concurrent locks makes where nothing was (measured): the lowest there
+// is, and never the version of a task that replaces.
+constexpr char kAppendVersion[] = "1970-01-01T00:00:00.000Z";
+
 // Druid's Date header counts whole seconds; versions and createdTime come from its own
 // clock to the millisecond.
 constexpr absl::Duration kDateGrain = absl::Seconds(1);
@@ -45,6 +49,10 @@ Fresh FreshVersions(const druid::Timeline& after, const AttributionQuestion& que
     } else {
       result.written.push_back(version);
     }
+  }
+  // A stream's rows from beside it, that are hidden: they are nobody's replacement.
+  if (result.written.size() > 1 && result.written.front() == kAppendVersion) {
+    result.written.erase(result.written.begin());
   }
   return result;
 }

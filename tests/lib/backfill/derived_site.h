@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "lib/backfill/derived_worker.h"
 #include "lib/backfill/jobs.h"
+#include "lib/guard/findings.h"
 #include "tests/lib/backfill/backfill_site.h"
 #include "tests/lib/backfill/spec_editing.h"
 
@@ -140,6 +141,18 @@ class DerivedTest : public testing::Test {
                                              IntervalsToText(one.backfill.intervals)));
     }
     return runs;
+  }
+  // What is open of the derived table.
+  std::vector<guard::Finding> Stale() {
+    std::vector<guard::Finding> found;
+    const absl::Status status = site_.store().Read([&](store::Transaction& tx) -> absl::Status {
+      auto all = guard::ListFindings(tx, "totals", /*only_open=*/true, 10);
+      if (!all.ok()) return all.status();
+      found = *std::move(all);
+      return absl::OkStatus();
+    });
+    EXPECT_TRUE(status.ok()) << status;
+    return found;
   }
   int64_t Events(const std::string& datasource, const Interval& interval) {
     const auto sums = site_.cluster().SumRows(datasource, {interval}, {"events"});

@@ -11,6 +11,7 @@ namespace interlock::backfill {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using Mapping = Source::Mapping;
@@ -144,6 +145,11 @@ TEST_F(DerivedTest, WhatIsHeldIsTriedAgainAndASubmitThatWasCutShortIsNotDoneTwic
   Run(absl::Seconds(40));
   EXPECT_EQ(ReasonOf(last_), "HELD");
   EXPECT_THAT(Runs("totals"), IsEmpty());
+  // Whoever reads the table is told that it is behind.
+  ASSERT_THAT(Stale(), SizeIs(1));
+  EXPECT_EQ(Stale()[0].reason, "RUN_REFUSED");
+  EXPECT_THAT(Stale()[0].intervals, ElementsAre(Hour(12)));
+  EXPECT_THAT(Stale()[0].message, HasSubstr("held by bob"));
   // The process dies right after it has submitted: it does not know of it any more.
   for (int i = 0; i < 1000 && Runs("totals").empty(); ++i) {
     site_.Pass(absl::Milliseconds(200));
@@ -161,6 +167,7 @@ TEST_F(DerivedTest, WhatIsHeldIsTriedAgainAndASubmitThatWasCutShortIsNotDoneTwic
   Settle();
   EXPECT_THAT(Runs("totals"), ElementsAre(Done(12, 13)));
   EXPECT_THAT(Totals(12, 13), ElementsAre(3));
+  EXPECT_THAT(Stale(), IsEmpty());
 }
 
 TEST_F(DerivedTest, ARunThatFailedLeavesItsChangesToTheNextOne) {
@@ -181,11 +188,36 @@ TEST_F(DerivedTest, ARunThatFailedLeavesItsChangesToTheNextOne) {
   site_.transport().SpoilBy(nullptr);
   Settle();
   EXPECT_THAT(Runs("totals"), SizeIs(1)) << "it is not run again by itself";
+  ASSERT_THAT(Stale(), SizeIs(1));
+  EXPECT_EQ(Stale()[0].reason, "RUN_FAILED");
+  EXPECT_EQ(Stale()[0].backfill_id, id);
   Clicks(13, 14, 4);
   Settle();
   ASSERT_THAT(Runs("totals"), SizeIs(2));
   EXPECT_EQ(Runs("totals")[1], Done(12, 14));
   EXPECT_THAT(Totals(12, 14), ElementsAre(3, 7));
+  EXPECT_THAT(Stale(), IsEmpty());
+}
+
+TEST_F(DerivedTest, ARunThatAPersonMendedIsRun) {
+  PutTotals();
+  site_.transport().SpoilBy([](int64_t, const druid::HttpRequest& request) {
+    const bool ours = request.body.find("\"dataSource\":\"totals\"") != std::string::npos;
+    return ours ? Spoil::kUnreachable : Spoil::kNot;
+  });
+  Clicks(12, 13, 3);
+  Run(absl::Seconds(28));
+  Backfills::Filter filter;
+  filter.datasource = "totals";
+  const std::string id = site_.backfills().List(filter, 0, "")->backfills.at(0).backfill.id;
+  ASSERT_TRUE(site_.backfills().Cancel(id, site_.Caller()).ok());
+  Run(absl::Seconds(10));
+  ASSERT_THAT(Stale(), SizeIs(1));
+  site_.transport().SpoilBy(nullptr);
+  ASSERT_TRUE(site_.backfills().Retry(id, {}, {}, site_.Caller()).ok());
+  Run(kDriftLook + absl::Minutes(1));
+  EXPECT_THAT(Runs("totals"), ElementsAre(Done(12, 13)));
+  EXPECT_THAT(Stale(), IsEmpty());
 }
 
 TEST_F(DerivedTest, ARollbackOfTheSourceIsAChangeToo) {

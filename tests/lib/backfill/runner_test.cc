@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "lib/lease/obstacle.h"
 #include "lib/lease/reservations.h"
 #include "lib/time/status_reason.h"
 #include "tests/lib/backfill/backfill_site.h"
@@ -229,6 +230,41 @@ TEST(Runner, ASecondHolderIsRefusedAndToldWhoHoldsIt) {
   EXPECT_THAT(BlockersOf(refused.status())[0].description, HasSubstr("ada"));
   // Nothing was stored.
   EXPECT_THAT(site.backfills().List({}, 0, "")->backfills, SizeIs(1));
+}
+
+// An unseal that ends while units wait for their turn: nothing more is posted, and the time
+// that they had is free, for the seal to be whole again.
+TEST(Runner, WhatIsBarredAgainIsNotPostedAndItsTimeIsLeft) {
+  bool sealed = false;
+  Options options = BackfillSite::SiteOptions();
+  options.max_parallel = 1;
+  options.lease_limits.obstacles = std::make_shared<lease::Obstacles>(std::vector<lease::Obstacle>{
+      [&sealed](store::Transaction&, const std::string&, lease::Mode,
+                const std::vector<Interval>& asked) -> absl::StatusOr<std::vector<lease::Held>> {
+        lease::Held held;
+        held.by = lease::HeldBy::kSeal;
+        held.interval = Hour(14);
+        held.reason = "SEALED";
+        held.message = "seal s1 of bob";
+        held.until = Instant::kMax;
+        const bool reaches = std::any_of(
+            asked.begin(), asked.end(), [](const Interval& one) { return one.Overlaps(Hour(14)); });
+        return sealed && reaches ? std::vector<lease::Held>{held} : std::vector<lease::Held>();
+      }});
+  BackfillSite site(options);
+  const std::string id = site.Submit(site.FilesSpec(13, 15, 4));
+  site.StepOnce();
+  ASSERT_THAT(site.OurTasks(), SizeIs(1));
+  sealed = true;
+  site.RunUntilOver(id, absl::Seconds(30));
+  EXPECT_THAT(site.OurTasks(), SizeIs(1));
+  const auto partitions = site.Partitions(id);
+  EXPECT_EQ(NameOf(partitions[0].state), "DONE");
+  EXPECT_EQ(NameOf(partitions[1].state), "PENDING");
+  EXPECT_EQ(partitions[1].reason, "SEALED");
+  EXPECT_THAT(site.Held(Hour(14)), IsEmpty());
+  sealed = false;
+  EXPECT_EQ(NameOf(site.RunUntilOver(id).backfill.phase), "DONE");
 }
 
 TEST(Runner, WhatOthersHoldIsSkippedWhereThatIsAskedFor) {

@@ -25,17 +25,6 @@ class SourceDriftTest : public DerivedTest {
                               absl::StrCat(R"({"interval":")", Hour(hour).ToString(), R"("})"));
     ASSERT_EQ(reply.status, 200) << reply.body;
   }
-  std::vector<guard::Finding> Stale() {
-    std::vector<guard::Finding> found;
-    const absl::Status status = site_.store().Read([&](store::Transaction& tx) -> absl::Status {
-      auto all = guard::ListFindings(tx, "totals", /*only_open=*/true, 10);
-      if (!all.ok()) return all.status();
-      found = *std::move(all);
-      return absl::OkStatus();
-    });
-    EXPECT_TRUE(status.ok()) << status;
-    return found;
-  }
 };
 
 TEST_F(SourceDriftTest, WhatSomebodyElseWroteIsRecomputedOnce) {

@@ -102,6 +102,20 @@ TEST_F(LateRowsWatched, AreFoundAndNamedWithTheStream) {
   EXPECT_EQ(found[0].amount, 1);
 }
 
+TEST_F(LateRowsWatched, AreNamedThoughTheStreamIsGoneByThen) {
+  site.druid().tasks["t"].ended = "SUCCESS";
+  site.Look();
+  site.druid().supervisors.clear();
+  site.Look();
+  site.Look();
+  ASSERT_THAT(site.All(), IsEmpty());
+  site.druid().segments = "[" + Json("batch", 0, "f1") + "," + Json("late", 1, "f2") + "]";
+  site.Look();
+  const auto found = site.Findings("FOREIGN_WRITE");
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].stream, "views");
+}
+
 TEST_F(LateRowsWatched, UpgradedOnesCountTwiceForCertain) {
   site.druid().segments = "[" + Json("batch", 0, "f1") + "," + Json("up", 1, "f2") + "," +
                           Json("own", 0, "f2", "1970-01-01T00:00:00.000Z") + "]";

@@ -146,6 +146,48 @@ TEST(Watcher, ASupervisorThatSomebodySuspendsIsSaid) {
   site.druid().supervisors["views"].suspended = true;
   site.Look();
   EXPECT_THAT(site.Findings("SUSPENDED_BY_OTHERS"), SizeIs(1));
+  for (int i = 0; i < 3; ++i) site.Look();
+  EXPECT_THAT(site.Findings("SUSPENDED_BY_OTHERS"), SizeIs(1)) << "as long as it is";
+  site.druid().supervisors["views"].suspended = false;
+  site.Look();
+  EXPECT_THAT(site.Findings("SUSPENDED_BY_OTHERS"), IsEmpty());
+  EXPECT_THAT(site.Findings("RESUMED_BY_OTHERS"), SizeIs(1));
+}
+
+// … and is no state of it: else each that ever happened would be open for ever.
+TEST(Watcher, WhatSomebodyDidIsToldForADay) {
+  GuardSite site;
+  RunStream(site);
+  site.Look();
+  site.druid().supervisors["views"].topic = "other";
+  site.Look();
+  site.clock().Advance(absl::Hours(23));
+  site.Look();
+  EXPECT_THAT(site.Findings("SUPERVISOR_REPLACED"), SizeIs(1));
+  site.clock().Advance(absl::Hours(1));
+  site.Look();
+  EXPECT_THAT(site.Findings("SUPERVISOR_REPLACED"), IsEmpty());
+}
+
+TEST(Watcher, ATailThatMovedBackIsSettledOnceNoLeaseIsLeftThere) {
+  GuardSite site;
+  RunStream(site);
+  site.Look();
+  const auto lease = site.Reserve("2026-07-16T17:00Z/2026-07-16T18:00Z");
+  ASSERT_TRUE(lease.ok()) << lease.status();
+  site.druid().supervisors["views"].io = ",\"lateMessageRejectionPeriod\":\"PT5H\"";
+  site.Look();
+  site.Look();
+  EXPECT_THAT(site.Findings("TAIL_MOVED_BACK"), SizeIs(1));
+  ASSERT_TRUE(site.store()
+                  .Write([&](store::Transaction& tx) {
+                    return lease::Release(tx, lease->reservation.id, lease->reservation.token,
+                                          GuardSite::Ada())
+                        .status();
+                  })
+                  .ok());
+  site.Look();
+  EXPECT_THAT(site.Findings("TAIL_MOVED_BACK"), IsEmpty());
 }
 
 TEST(Watcher, AnUnhealthySupervisorChangesNoTail) {

@@ -98,6 +98,31 @@ TEST_F(SealTest, AnswersARepeatedRequestWithWhatItMade) {
             "REQUEST_ID_REUSED");
 }
 
+// Its server died between the two transactions, or the answer is late.
+TEST_F(SealTest, ARepeatedRequestGoesOnWithASealThatWasCutShort) {
+  Load(10, 14, 5);
+  const auto sealed = seals_->SealInterval(Request(11, 13), Ada("r", "q1"));
+  ASSERT_TRUE(sealed.ok()) << sealed.status();
+  const Seal& whole = sealed->seal;
+  ASSERT_TRUE(store_
+                  ->Write([&](store::Transaction& tx) {
+                    Seal seal = *ReadSeal(tx, whole.id);
+                    seal.state = State::kSealing;
+                    seal.unseal_until = tx.now() + kSealingFor;
+                    return UpdateSeal(tx, seal);
+                  })
+                  .ok());
+  // Nobody else's; and it is said what it is.
+  const auto other = seals_->SealInterval(Request(11, 13), Ada());
+  EXPECT_EQ(ReasonOf(other.status()), "ALREADY_SEALED");
+  EXPECT_THAT(std::string(other.status().message()), HasSubstr("is being sealed by ada"));
+  const auto again = seals_->SealInterval(Request(11, 13), Ada("r", "q1"));
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(again->seal.id, whole.id);
+  EXPECT_EQ(again->seal.state, State::kActive);
+  EXPECT_EQ(again->seal.content_digest, whole.content_digest);
+}
+
 TEST_F(SealTest, AFailedReadLeavesNothingSealed) {
   Load(10, 14, 5);
   SealRequest request = Request(11, 13);

@@ -49,6 +49,17 @@ TEST(Attribution, AVersionOutsideOfTheTasksLifeIsForeign) {
       Kind::kForeign);
 }
 
+// With concurrent locks a stream's rows are published under the lowest version as well.
+TEST(Attribution, WhatAStreamAppendedBesideItIsNobodysReplacement) {
+  const char kAppended[] = "1970-01-01T00:00:00.000Z";
+  const Attribution told = Attribute(
+      Timeline::Of({Numbered(kHour, kAppended, 0, 0), Numbered(kHour, kOurs, 0, 1)}), Question());
+  EXPECT_EQ(told.kind, Kind::kOurs);
+  EXPECT_EQ(told.version, kOurs);
+  EXPECT_EQ(Attribute(Timeline::Of({Numbered(kHour, kAppended, 0, 0)}), Question()).kind,
+            Kind::kForeign);
+}
+
 TEST(Attribution, CompactionIsForeign) {
   druid::Segment compacted = Numbered(kHour, kOurs, 0, 1);
   compacted.compacted = true;
