@@ -40,7 +40,7 @@ absl::StatusOr<std::optional<Standing>> RolledBack(store::Transaction& tx, const
   if (!at_work.ok()) return at_work.status();
   if (*at_work > 0) {
     return Standing{Phase::kRollingBack, "",
-                    absl::StrCat(*at_work, " partitions are being brought back")};
+                    absl::StrCat(*at_work, " partition(s) being brought back")};
   }
   const int64_t back = In(counts, State::kRolledBack);
   const int64_t kept = In(counts, State::kDone) + In(counts, State::kSuspect);

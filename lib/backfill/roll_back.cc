@@ -104,10 +104,10 @@ absl::Status LookAt(druid::Cluster& cluster, const std::string& datasource, Roll
     absl::Status status = CheckSight(sight, rollback);
     if (status.ok()) status = CheckStillThere(cluster, datasource, rollback, sight.missing);
     if (!status.ok()) return status;
-    rollback.message = absl::StrCat(sight.going.size(), " segments of ", rollback.version, " go, ",
-                                    rollback.old_ids.empty()
-                                        ? std::string("and nothing comes back: nothing was there")
-                                        : absl::StrCat(rollback.old_ids.size(), " come back"));
+    rollback.message = absl::StrCat(
+        sight.going.size(), " segment(s) of ", rollback.version, " go, ",
+        rollback.old_ids.empty() ? std::string("and nothing comes back: nothing was there")
+                                 : absl::StrCat(rollback.old_ids.size(), " come back"));
   }
   return absl::OkStatus();
 }

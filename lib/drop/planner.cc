@@ -98,7 +98,7 @@ void AddEmptied(Plan& plan) {
   if (plan.leaves_empty.empty()) return;
   plan.notes.push_back(
       {"LEAVES_EMPTY",
-       absl::StrCat(plan.leaves_empty.size(), " stretches from ",
+       absl::StrCat(plan.leaves_empty.size(), " stretch(es) from ",
                     plan.leaves_empty.front().ToString(),
                     " on will have no data at all; to replace data, submit a backfill, which "
                     "never leaves a hole")});
