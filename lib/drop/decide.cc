@@ -247,6 +247,8 @@ Observation Decider::Seen() {
   seen.used = view_.counts.used;
   seen.marked = view_.counts.marked;
   seen.gone = view_.counts.gone;
+  seen.undone = view_.counts.undone > 0 && drop_.restore_started &&
+                tx_.now() - *drop_.restore_started >= around_.options.restore_proof_deadline;
   seen.strangers = view_.strangers;
   seen.speaks_against = !view_.objections.empty();
   if (view_.kill) seen.piece = view_.kill->piece;
@@ -319,6 +321,7 @@ bool IsCall(Action action) {
   switch (action) {
     case Action::kMark:
     case Action::kPostKill:
+    case Action::kOccupyKill:
     case Action::kShutdownKill:
     case Action::kRevive:
       return true;

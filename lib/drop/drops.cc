@@ -5,33 +5,14 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "lib/audit/audit.h"
-#include "lib/audit/json_object.h"
-#include "lib/drop/clock_jumps.h"
+#include "lib/drop/drop_audit.h"
 #include "lib/drop/drop_errors.h"
 #include "lib/drop/lease_hold.h"
 #include "lib/drop/planner.h"
-#include "lib/drop/words.h"
 #include "lib/work/steps.h"
 
 namespace interlock::drop {
 namespace {
-
-absl::Status RecordChange(store::Transaction& tx, const char* method, const audit::Caller& caller,
-                          const Drop& drop, State before) {
-  audit::Event event;
-  event.caller = caller;
-  event.method = method;
-  event.datasource = drop.datasource;
-  event.subject = drop.id;
-  event.before = audit::JsonObject().Text("state", Name(before)).ToString();
-  event.after = audit::JsonObject()
-                    .Text("state", Name(drop.state))
-                    .Text("digest", drop.digest)
-                    .Number("segments", drop.segment_count)
-                    .ToString();
-  return audit::Record(tx, event);
-}
 
 Drop DropOf(const DropRequest& request, const audit::Caller& caller, const Plan& plan,
             Instant now) {
@@ -99,50 +80,6 @@ absl::Status Store(store::Transaction& tx, const DropRequest& request, const aud
   if (status.ok()) status = work::Schedule(tx, kWorkKind, drop.id, tx.now());
   if (status.ok()) status = RecordChange(tx, MethodOf(request), caller, drop, State::kPlanned);
   return status;
-}
-
-// Whether it is in a state, and has something, that a restore can bring back.
-absl::Status CheckRestorable(const Drop& drop, const Manifest& manifest) {
-  switch (drop.state) {
-    case State::kKilling:
-    case State::kVerifying:
-      return KillStarted(drop.id);
-    case State::kPlanned:
-    case State::kReserved:
-    case State::kKilled:
-    case State::kRestoring:
-      return NothingToRestore(drop.id, drop.state);
-    default:
-      break;
-  }
-  return CountRevivable(manifest) > 0 ? absl::OkStatus() : NothingToRestore(drop.id, drop.state);
-}
-
-absl::Status BeginRestore(store::Transaction& tx, Drop& drop, const Options& options,
-                          const audit::Caller& caller) {
-  // A drop that still holds its time (MARKING, CHECKING) goes on under it.
-  absl::StatusOr<bool> holds = HoldsTime(tx, drop, options.lease_ttl);
-  if (!holds.ok()) return holds.status();
-  // A call that may still be under way keeps the time pinned; the worker waits it out and
-  // takes a reservation anew where this one ends.
-  if (!*holds && !drop.intent_until) {
-    absl::Status status = TakeTime(tx, drop, options, caller);
-    if (!status.ok()) return status;
-  }
-  if (*holds && !Holds(drop.state)) {
-    absl::Status status = BorrowAgain(tx, drop);
-    if (!status.ok()) return status;
-  }
-  drop.state = State::kRestoring;
-  drop.hold.clear();
-  drop.message = "is being brought back";
-  drop.objections.clear();
-  drop.restored_by = caller.identity;
-  drop.restore_reason = caller.reason;
-  drop.restore_started = tx.now();
-  drop.ended.reset();
-  drop.refusals = 0;
-  return absl::OkStatus();
 }
 
 }  // namespace
@@ -260,163 +197,6 @@ absl::StatusOr<std::vector<Drop>> Drops::Changes(int64_t change, int64_t most) c
   });
   if (!status.ok()) return status;
   return drops;
-}
-
-absl::StatusOr<Drop> Drops::Mutate(const std::string& id, const char* method,
-                                   const std::string& what, const audit::Caller& caller,
-                                   const Change& change) {
-  absl::Status status = CheckCaller(caller);
-  if (!status.ok()) return status;
-  absl::StatusOr<Drop> result = UnknownDrop(id);
-  status = store_.Write([&](store::Transaction& tx) {
-    result = ReadDrop(tx, id);
-    if (!result.ok()) return result.status();
-    const State before = result->state;
-    absl::StatusOr<bool> is_new = IsNewRequest(tx, id, method, what, caller.request_id);
-    if (!is_new.ok() || !*is_new) return is_new.status();
-    absl::Status changed = change(tx, *result);
-    if (changed.ok()) changed = UpdateDrop(tx, *result);
-    if (changed.ok()) changed = work::Schedule(tx, kWorkKind, id, tx.now());
-    if (changed.ok()) changed = RecordChange(tx, method, caller, *result, before);
-    return changed;
-  });
-  if (!status.ok()) return status;
-  wake_();
-  return result;
-}
-
-absl::StatusOr<Drop> Drops::Approve(const std::string& id, const std::string& digest,
-                                    bool accept_clock, const audit::Caller& caller) {
-  const std::string what = absl::StrCat(digest, accept_clock ? " with any clock" : "");
-  return Mutate(id, "ApproveKill", what, caller, [&](store::Transaction& tx, Drop& drop) {
-    const bool asks = drop.state == State::kAwaitingApproval && !drop.cap.empty();
-    const bool waits = drop.state == State::kMarked || drop.state == State::kAwaitingApproval;
-    if (!waits || !(drop.needs_approval || accept_clock || asks)) {
-      return drop.hold == kClocksDisagree ? WaitsForClocks(id, drop.message)
-                                          : NotAwaitingApproval(id, drop.state);
-    }
-    if (!digest.empty() && digest != drop.digest) return ManifestChanged(id, digest, drop.digest);
-    if (drop.needs_approval && caller.identity == drop.requested_by) {
-      return OwnDrop(id, caller.identity);
-    }
-    drop.approved_by = caller.identity;
-    drop.approval_reason = caller.reason;
-    if (asks) {
-      // To begin; the kill, where that needs one, gets an approval of its own.
-      drop.notes.push_back(
-          {kCapReached, absl::StrCat(drop.cap, "; ", caller.identity, " let it begin")});
-      drop.cap.clear();
-      drop.hold.clear();
-      drop.message = absl::StrCat(caller.identity, " let it begin");
-      return absl::OkStatus();
-    }
-    drop.approved = tx.now();
-    if (accept_clock) drop.clock_accepted = tx.now();
-    const bool released =
-        drop.state == State::kAwaitingApproval && (drop.hold != kClocksDisagree || accept_clock);
-    if (released) {
-      drop.hold.clear();
-      drop.message = absl::StrCat("approved by ", caller.identity,
-                                  "; what speaks against the kill is looked for next");
-    }
-    return absl::OkStatus();
-  });
-}
-
-absl::StatusOr<Drop> Drops::Extend(const std::string& id, absl::Duration by,
-                                   const audit::Caller& caller) {
-  const std::string what = absl::StrCat(absl::ToInt64Milliseconds(by), "ms");
-  return Mutate(id, "ExtendWindow", what, caller, [&](store::Transaction& tx, Drop& drop) {
-    switch (drop.state) {
-      case State::kMarked:
-      case State::kAwaitingApproval:
-      case State::kChecking:
-        break;
-      case State::kKilling:
-      case State::kVerifying:
-        return KillStarted(id);
-      default:
-        return NotMarked(id, drop.state);
-    }
-    if (by <= absl::ZeroDuration()) return WindowTooShort(by, absl::Milliseconds(1));
-    // One that asks before it begins has no window yet.
-    if (!drop.window_end) return NotMarked(id, drop.state);
-    // One that is over, where something else holds the kill up, begins to run again now.
-    const Instant end = std::max(*drop.window_end, tx.now()) + by;
-    const absl::Duration length = drop.window_length() + (end - *drop.window_end);
-    if (length > options_.max_window) {
-      return WindowTooLong(length, options_.max_window);
-    }
-    drop.window_end = end;
-    // What held the kill up is looked at again at the new end.
-    if (drop.state == State::kAwaitingApproval) drop.state = State::kMarked;
-    drop.hold.clear();
-    drop.objections.clear();
-    drop.message = MarkedText(drop);
-    return absl::OkStatus();
-  });
-}
-
-absl::Status Drops::CheckNoNewerData(const Drop& drop, const Manifest& manifest) const {
-  const auto used = cluster_.ListUsedSegments(drop.datasource, drop.intervals);
-  if (!used.done()) return DruidUnavailable(used.text());
-  Look look;
-  look.used = used.value();
-  const std::vector<druid::Segment> newer = Newer(manifest, See(manifest, look));
-  return newer.empty() ? absl::OkStatus() : NewerDataOver(drop.id, newer);
-}
-
-absl::StatusOr<Drop> Drops::CheckRestore(const std::string& id) const {
-  absl::StatusOr<Detail> detail = GetDetail(id);
-  if (!detail.ok()) return detail.status();
-  if (options_.observe_only) return ObserveOnly();
-  absl::Status status = CheckRestorable(detail->drop, detail->manifest);
-  if (status.ok()) status = CheckNoNewerData(detail->drop, detail->manifest);
-  if (!status.ok()) return status;
-  return std::move(detail->drop);
-}
-
-absl::StatusOr<Drop> Drops::Restore(const std::string& id, const audit::Caller& caller) {
-  absl::StatusOr<Drop> drop = Get(id);
-  if (!drop.ok()) return drop.status();
-  // A repeated request finds it RESTORING or restored, and is answered below.
-  if (drop->state != State::kRestoring && drop->state != State::kRestored &&
-      drop->state != State::kPartlyRestored) {
-    absl::StatusOr<Drop> checked = CheckRestore(id);
-    if (!checked.ok()) return checked.status();
-  }
-  return Mutate(id, "RestoreDrop", "", caller, [&](store::Transaction& tx, Drop& changed) {
-    absl::StatusOr<Manifest> manifest = ReadManifest(tx, id);
-    if (!manifest.ok()) return manifest.status();
-    absl::Status status = CheckRestorable(changed, *manifest);
-    if (status.ok()) status = BeginRestore(tx, changed, options_, caller);
-    return status;
-  });
-}
-
-absl::Status Drops::NoteClockJump(absl::Duration by) {
-  return store_.Write([by](store::Transaction& tx) { return drop::NoteClockJump(tx, by); });
-}
-
-absl::StatusOr<Drop> Drops::Cancel(const std::string& id, const audit::Caller& caller) {
-  return Mutate(id, "CancelDrop", "", caller, [&](store::Transaction& tx, Drop& drop) {
-    if (Ended(drop.state)) return AlreadyOver(id, drop.state);
-    const bool unmarked = drop.state == State::kPlanned || drop.state == State::kReserved ||
-                          (drop.state == State::kAwaitingApproval && !drop.marked);
-    if (drop.state != State::kKilling && !unmarked) {
-      return AlreadyMarked(id, drop.state);
-    }
-    drop.cancel = true;
-    if (drop.state == State::kKilling) {
-      drop.message = "cancelled: the kill task under way is shut down, and what it left is read";
-      return absl::OkStatus();
-    }
-    drop.state = State::kCancelled;
-    drop.hold.clear();
-    drop.message = "given up before anything was marked";
-    drop.ended = tx.now();
-    return LeaveTime(tx, drop, caller);
-  });
 }
 
 }  // namespace interlock::drop

@@ -116,6 +116,23 @@ std::string KillTaskJson(const KillTask& task, const KillPiece& piece) {
   return std::string(buffer.GetString(), buffer.GetSize());
 }
 
+std::string OccupantNonce(const std::string& nonce) { return "noop-" + nonce; }
+
+std::string OccupantJson(const KillTask& task) {
+  rapidjson::StringBuffer buffer;
+  Writer writer(buffer);
+  writer.StartObject();
+  Member(writer, "type", "noop");
+  Member(writer, "id", task.id);
+  writer.Key("runTime");
+  writer.Int64(1);
+  KillTask occupant = task;
+  occupant.nonce = OccupantNonce(task.nonce);
+  WriteContext(writer, occupant);
+  writer.EndObject();
+  return std::string(buffer.GetString(), buffer.GetSize());
+}
+
 std::string KillFailure(const std::string& error) {
   const std::string text = absl::AsciiStrToLower(error);
   const auto says = [&text](const char* part) { return absl::StrContains(text, part); };

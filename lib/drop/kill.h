@@ -53,6 +53,12 @@ struct KillTask {
 // The task's JSON, as it is posted.
 std::string KillTaskJson(const KillTask& task, const KillPiece& piece);
 
+// A task that does nothing, under a kill's id: a post of the kill that is still on its way
+// finds the id taken. Its nonce is another (OccupantNonce), so that neither is taken for the
+// other.
+std::string OccupantJson(const KillTask& task);
+std::string OccupantNonce(const std::string& nonce);
+
 // Why a kill failed, as a stable reason for metrics and alerts. What Druid's words say:
 // PERMISSION, LOCK_CONFLICT, FILE_MISSING, FILES_LEFT (it could not delete, and does not say
 // why), SHUT_DOWN (by somebody else), WORKER_LOST, OTHER.

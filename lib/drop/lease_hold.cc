@@ -64,7 +64,8 @@ Objection ObjectionOf(const lease::Held& held) {
             absl::StrCat(held.message, held.remedy.empty() ? "" : "; ", held.remedy)};
   }
   return {kHeld, held.interval.ToString(),
-          absl::StrCat("held by ", held.holder, " (", held.purpose, ") until ",
+          absl::StrCat("held by ", held.holder,
+                       held.purpose.empty() ? "" : absl::StrCat(" (", held.purpose, ")"), " until ",
                        held.orphaned ? "its work is settled" : held.until.ToString())};
 }
 

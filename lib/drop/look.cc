@@ -5,8 +5,10 @@
 #include <utility>
 
 #include "lib/drop/check.h"
+#include "lib/drop/drop_errors.h"
 #include "lib/drop/kill.h"
 #include "lib/drop/step.h"
+#include "lib/time/status_reason.h"
 
 namespace interlock::drop {
 namespace {
@@ -119,6 +121,8 @@ void FollowSegments(const Drops::Detail& detail, const Surroundings& around, Vie
   view.changes = Follow(view.manifest, sighting, around.options.max_clock_skew,
                         drop.state == State::kRestoring);
   view.counts = Count(view.manifest, sighting);
+  // It has done what a restore can for these, and queries see no difference.
+  if (drop.state == State::kRestoring) view.counts.marked -= view.counts.hidden_undone;
   if (drop.state == State::kChecking || drop.state == State::kKilling ||
       drop.state == State::kVerifying) {
     for (const size_t place :
@@ -131,6 +135,11 @@ void FollowSegments(const Drops::Detail& detail, const Surroundings& around, Vie
   const absl::Duration floor = std::max(drop.floor, around.options.FloorOf(drop.datasource));
   view.objections = SpeaksAgainst({view.manifest, See(view.manifest, look), look, view.sight->locks,
                                    view.sight->tasks, floor, view.sight->clocks});
+  // Before an intent is stored that nobody could carry out, and that nothing can be restored under.
+  if (around.options.observe_only) {
+    view.objections.push_back({ReasonOf(ObserveOnly()), drop.datasource,
+                               "druid.access is OBSERVE: nothing is killed until it is MANAGE"});
+  }
 }
 
 }  // namespace

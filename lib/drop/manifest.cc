@@ -157,6 +157,8 @@ std::vector<druid::Segment> Newer(const Manifest& rows, const Sighting& sighting
   return newer;
 }
 
+bool Undone(const ManifestRow& row) { return row.phase == Phase::kMarked && !row.sent_at; }
+
 Counts Count(const Manifest& rows, const Sighting& sighting) {
   Counts counts;
   for (size_t i = 0; i < rows.size(); ++i) {
@@ -164,6 +166,9 @@ Counts Count(const Manifest& rows, const Sighting& sighting) {
     if (!rows[i].ours()) continue;
     if (sighting.rows[i] == Reads::kUsed) ++counts.used;
     if (sighting.rows[i] == Reads::kUnused) ++counts.marked;
+    if (sighting.rows[i] == Reads::kUnused && Undone(rows[i])) {
+      ++(rows[i].hidden ? counts.hidden_undone : counts.undone);
+    }
     if (sighting.rows[i] == Reads::kGone) ++counts.gone;
   }
   return counts;

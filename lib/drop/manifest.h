@@ -53,8 +53,9 @@ struct ManifestRow {
   bool tombstone = false;
   bool hidden = false;  // no query read it when it was planned: a higher version covers it
   Phase phase = Phase::kPlanned;
-  // Druid's clock just before our mark was sent, and the moment that Druid wrote down
-  // for the change (29+), which bounds the kill.
+  // Druid's clock just before our mark was sent (nothing once a restore has marked it used
+  // again), and the moment that Druid wrote down for the change (29+), which bounds the
+  // kill.
   std::optional<Instant> sent_at;
   std::optional<Instant> unused_at;
   File file = File::kUnchecked;
@@ -116,12 +117,19 @@ Sighting See(const Manifest& rows, const Look& look);
 // somebody brought back, another drop's restore for one.
 std::vector<druid::Segment> Newer(const Manifest& rows, const Sighting& sighting);
 
+// A restore has marked it used again, and it reads as unused all the same: somebody's mark, or
+// Druid's own. Of a hidden one that is no wonder: a duty marks unused what no query reads.
+bool Undone(const ManifestRow& row);
+
 // Counts over the rows that are ours.
 struct Counts {
   int used = 0;
   int marked = 0;
   int gone = 0;
   int foreign = 0;
+  // Among the marked ones: undone, by whether queries read them before the drop.
+  int undone = 0;
+  int hidden_undone = 0;
 };
 Counts Count(const Manifest& rows, const Sighting& sighting);
 

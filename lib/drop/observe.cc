@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "lib/drop/kill.h"
 #include "lib/druid/timeline.h"
 
 namespace interlock::drop {
@@ -96,15 +97,23 @@ bool SameNumber(double a, double b) {
   return std::abs(a - b) <= kRelative * std::max(std::abs(a), std::abs(b));
 }
 
-std::string NotLoaded(const Drop& drop, druid::Cluster& cluster) {
-  for (const Interval& interval : drop.intervals) {
-    const auto load = cluster.GetLoadStatus(drop.datasource, interval, true);
+std::string NotLoaded(const std::string& datasource, const std::vector<Interval>& intervals,
+                      druid::Cluster& cluster) {
+  for (const Interval& interval : intervals) {
+    const auto load = cluster.GetLoadStatus(datasource, interval, true);
     if (!load.done()) return load.text();
     if (load.value().unavailable_segments > 0) {
       return absl::StrCat(load.value().unavailable_segments, " segments are not loaded yet");
     }
   }
   return "";
+}
+
+// Where the rows were counted before the mark (Plan::counted).
+std::vector<Interval> CountedIn(const Sums& sums) {
+  std::vector<Interval> intervals;
+  for (const druid::RowSums& one : sums) intervals.push_back(one.interval);
+  return intervals;
 }
 
 bool Past(const std::optional<Instant>& since, absl::Duration length, Instant now) {
@@ -160,12 +169,16 @@ KillSight SeeKill(const Kill& kill, const Options& options, druid::Cluster& clus
   return sight;
 }
 
-std::optional<bool> IsOurTask(const Kill& kill, druid::Cluster& cluster) {
+std::optional<Owner> OwnerOf(const Kill& kill, druid::Cluster& cluster) {
   const auto payload = cluster.GetTaskPayload(kill.task_id);
   if (!payload.done()) return std::nullopt;
   const auto context = payload.value().context.find("interlock");
-  return context != payload.value().context.end() &&
-         absl::StrContains(context->second, absl::StrCat("\"", kill.nonce, "\""));
+  const auto carries = [&](const std::string& nonce) {
+    return context != payload.value().context.end() &&
+           absl::StrContains(context->second, absl::StrCat("\"", nonce, "\""));
+  };
+  if (carries(kill.nonce)) return Owner::kKill;
+  return carries(OccupantNonce(kill.nonce)) ? Owner::kOccupant : Owner::kOther;
 }
 
 RowSight SeeRows(const Drop& drop, const Manifest& rows, const Sight& sight, const Options& options,
@@ -196,9 +209,10 @@ RowSight SeeRows(const Drop& drop, const Manifest& rows, const Sight& sight, con
                        : "no sums from before the mark";
     return seen;
   }
-  seen.text = NotLoaded(drop, cluster);
+  const std::vector<Interval> counted = CountedIn(*drop.sums_before);
+  seen.text = NotLoaded(drop.datasource, counted, cluster);
   if (seen.text.empty()) {
-    const auto sums = cluster.SumRows(drop.datasource, drop.intervals, drop.metrics);
+    const auto sums = cluster.SumRows(drop.datasource, counted, drop.metrics);
     if (sums.done()) seen.sums = sums.value();
     if (!sums.done()) seen.text = sums.text();
   }

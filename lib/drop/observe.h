@@ -54,9 +54,14 @@ struct KillSight {
 };
 KillSight SeeKill(const Kill& kill, const Options& options, druid::Cluster& cluster, Instant now);
 
-// Whether the task under that id carries our nonce: it is ours; nothing where that cannot
-// be read now.
-std::optional<bool> IsOurTask(const Kill& kill, druid::Cluster& cluster);
+// Whose the task under that kill's id is, by the nonce that it carries; nothing where that
+// cannot be read now.
+enum class Owner {
+  kKill,      // it is the kill
+  kOccupant,  // it is what took its id (kill.h, OccupantJson): the kill will never be
+  kOther,
+};
+std::optional<Owner> OwnerOf(const Kill& kill, druid::Cluster& cluster);
 
 // Whether what is visible, and its sums, are as before the mark.
 struct RowSight {

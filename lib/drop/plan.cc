@@ -50,27 +50,33 @@ Manifest ManifestOf(const std::vector<Interval>& intervals, const druid::Timelin
   return doomed;
 }
 
-// Time in which queries read something that is to go.
-std::vector<Interval> TimeThatGoes(const std::vector<Interval>& intervals,
-                                   const druid::Timeline& timeline) {
-  std::vector<Interval> goes;
+// Time in which queries read something that is to go; `rows` is the part where it is more
+// than a tombstone.
+struct Going {
+  std::vector<Interval> time, rows;
+};
+
+Going TimeThatGoes(const std::vector<Interval>& intervals, const druid::Timeline& timeline) {
+  Going goes;
   for (const Interval& interval : intervals) {
     for (const druid::Slice& slice : timeline.Visible(interval)) {
-      if (Inside(intervals, slice.chunk)) goes.push_back(slice.interval);
+      if (!Inside(intervals, slice.chunk)) continue;
+      goes.time.push_back(slice.interval);
+      if (!slice.tombstone()) goes.rows.push_back(slice.interval);
     }
   }
-  return Condense(std::move(goes));
+  return {Condense(std::move(goes.time)), Condense(std::move(goes.rows))};
 }
 
-void AddWhatIsLeft(const std::vector<Interval>& goes, const druid::Timeline& rest, Plan& plan) {
+void AddWhatIsLeft(const Going& goes, const druid::Timeline& rest, Plan& plan) {
   std::vector<Interval> covered;
-  for (const Interval& interval : goes) {
+  for (const Interval& interval : goes.time) {
     for (const druid::Slice& slice : rest.Visible(interval)) {
       plan.reveals.push_back({slice.interval, slice.version, slice.tombstone()});
       covered.push_back(slice.interval);
     }
   }
-  plan.leaves_empty = Subtract(goes, Condense(std::move(covered)));
+  plan.leaves_empty = Subtract(goes.rows, Condense(std::move(covered)));
 }
 
 std::string Sha256(const std::string& text) {
@@ -148,6 +154,17 @@ std::vector<std::string> Plan::versions() const {
     if (row.phase != Phase::kStays) versions.insert(row.version);
   }
   return {versions.begin(), versions.end()};
+}
+
+std::vector<Interval> Plan::counted() const {
+  // A query each.
+  constexpr size_t kMostCounted = 100;
+  std::vector<Interval> shown;
+  for (const ManifestRow& row : manifest) {
+    if (row.phase != Phase::kStays && !row.hidden) shown.push_back(row.interval);
+  }
+  shown = Condense(std::move(shown));
+  return shown.size() <= kMostCounted ? shown : intervals;
 }
 
 std::optional<int64_t> Plan::row_count() const {

@@ -66,6 +66,10 @@ struct Plan {
   std::vector<ManifestRow> doomed() const;
   std::vector<ManifestRow> stays() const;
   std::optional<int64_t> row_count() const;
+  // Where its rows are counted: the time of what is visible and goes, not all that was asked,
+  // since what others write beside it is none of the drop's. (In more than 100 stretches: all
+  // that was asked.)
+  std::vector<Interval> counted() const;
   // Digest of the ids: the plan's revision and the manifest's digest.
   std::string digest() const;
 };

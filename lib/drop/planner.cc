@@ -44,7 +44,8 @@ void AddShared(const std::vector<druid::Segment>& used, const Plan& plan,
 // Rows before the mark, where all that is visible is also served.
 void AddSums(druid::Cluster& cluster, Plan& plan) {
   std::string why;
-  for (const Interval& interval : plan.intervals) {
+  const std::vector<Interval> counted = plan.counted();
+  for (const Interval& interval : counted) {
     const auto load = cluster.GetLoadStatus(plan.datasource, interval, true);
     if (!load.done()) {
       why = load.text();
@@ -54,11 +55,11 @@ void AddSums(druid::Cluster& cluster, Plan& plan) {
     if (!why.empty()) break;
   }
   if (why.empty()) {
-    auto sums = cluster.SumRows(plan.datasource, plan.intervals, plan.metrics);
+    auto sums = cluster.SumRows(plan.datasource, counted, plan.metrics);
     if (!sums.done() && !plan.metrics.empty()) {
       // Of columns that cannot be summed (sketches) the rows at least.
       plan.metrics.clear();
-      sums = cluster.SumRows(plan.datasource, plan.intervals, plan.metrics);
+      sums = cluster.SumRows(plan.datasource, counted, plan.metrics);
     }
     if (sums.done()) plan.sums = sums.value();
     if (!sums.done()) why = sums.text();
@@ -96,12 +97,13 @@ absl::Status AddHeld(const DropRequest& request, const Options& options, store::
 
 void AddEmptied(Plan& plan) {
   if (plan.leaves_empty.empty()) return;
+  const size_t more = plan.leaves_empty.size() - 1;
   plan.notes.push_back(
       {"LEAVES_EMPTY",
-       absl::StrCat(plan.leaves_empty.size(), " stretch(es) from ",
-                    plan.leaves_empty.front().ToString(),
-                    " on will have no data at all; to replace data, submit a backfill, which "
-                    "never leaves a hole")});
+       absl::StrCat(plan.leaves_empty.front().ToString(),
+                    more == 0 ? "" : absl::StrCat(" (and ", more, " more, see leaves_empty)"),
+                    " will have no data at all; to replace data, submit a backfill, which never "
+                    "leaves a hole")});
 }
 
 }  // namespace

@@ -58,6 +58,10 @@ absl::Status Decider::Prepare(const Move& move, Decision* decision) {
       return PrepareRevive(decision);
     case Action::kPostKill:
       return PrepareKill(decision);
+    case Action::kOccupyKill:
+      // It kills nothing, so there is no time to hold for it.
+      decision->kill = kills_.back();
+      return absl::OkStatus();
     case Action::kShutdownKill:
       return PrepareShutdown(decision);
     default:
@@ -87,6 +91,7 @@ absl::Status Decider::PrepareRevive(Decision* decision) {
   for (size_t i = rows_.size(); i-- > 0 && decision->ids.size() < kMarkBatch;) {
     const ManifestRow& row = rows_[i];
     if (row.phase != Phase::kMarked || sighting.rows[i] != Reads::kUnused) continue;
+    if (row.hidden && Undone(row)) continue;
     if (row.hidden && !decision->ids.empty()) break;
     decision->ids.push_back(row.id);
     decision->one_by_one = row.hidden;

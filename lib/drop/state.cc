@@ -83,7 +83,7 @@ Move Marked(const Observation& seen) {
 }
 
 Move LooksOn(const Observation& seen) {
-  return Stay(State::kChecking, Action::kLook, seen.kill_failed ? kKillFailed : "");
+  return Stay(State::kChecking, Action::kLook, seen.kill_failed && !seen.cancel ? kKillFailed : "");
 }
 
 Move Checking(const Observation& seen) {
@@ -109,6 +109,7 @@ Move Killing(const Observation& seen) {
     case Piece::kEnded:
       return LooksOn(seen);
     case Piece::kUnposted:
+      if (seen.cancel) return Stay(State::kKilling, Action::kOccupyKill);
       if (seen.leased) return Stay(State::kKilling, Action::kPostKill);
       return seen.lease_refused ? Stay(State::kKilling, Action::kNone, kHeld)
                                 : Stay(State::kKilling, Action::kReserve);
@@ -145,6 +146,7 @@ Move Restoring(const Observation& seen) {
   }
   if (seen.strangers) return Stay(State::kFailed, Action::kNone, kNewerData);
   if (seen.exhausted) return Stay(State::kFailed, Action::kNone, kRestoreRefused);
+  if (seen.undone && seen.settled) return Stay(State::kFailed, Action::kNone, kRestoreUndone);
   if (seen.marked > 0) return Stay(State::kRestoring, Action::kRevive);
   if (!seen.settled) return Stay(State::kRestoring, Action::kLook);
   switch (seen.proof) {
@@ -216,6 +218,8 @@ const char* Name(Action action) {
       return "MARK";
     case Action::kPostKill:
       return "POST_KILL";
+    case Action::kOccupyKill:
+      return "OCCUPY_KILL";
     case Action::kShutdownKill:
       return "SHUTDOWN_KILL";
     case Action::kRevive:

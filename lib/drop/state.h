@@ -13,8 +13,9 @@
 // - A look that did not get all its answers moves nothing.
 // - An effect counts once it was read back, and read again after the settling time.
 // - Who cancels, or ends the reservation by force (an admin), ends what is done under it: the
-//   kill task in work is shut down and followed to its end, what it left is read from the
-//   rows, and the time is not taken again.
+//   kill task in work is shut down and followed to its end (one whose post was not answered
+//   never begins: its id is taken), what it left is read from the rows, and the time is not
+//   taken again.
 // - Each state either moves by itself, or by a person's CancelDrop or RestoreDrop.
 //
 // Threads: functions without state.
@@ -104,6 +105,7 @@ struct Observation {
   int used = 0;                 // ids of the manifest that read as used
   int marked = 0;               // that read as unused, by our mark
   int gone = 0;                 // whose row is gone
+  bool undone = false;          // what was marked used again is unused anew, for too long by now
   bool strangers = false;       // used ids over the manifest's time that are not on it
   bool speaks_against = false;  // anything that forbids a kill (check.h says what)
   bool too_soon = false;        // after the last kill task that was sent, or that failed
@@ -120,6 +122,7 @@ enum class Action {
   kReserve,       // take the interval, in the same transaction
   kMark,          // mark the next batch unused
   kPostKill,      // post the piece's task (the same id as often as it takes)
+  kOccupyKill,    // post a task that does nothing under its id, so that it never begins
   kShutdownKill,  // the task waits or runs too long, or the drop was cancelled
   kRevive,        // mark the next batch used
 };
@@ -158,6 +161,7 @@ inline constexpr char kTaskIdTaken[] = "TASK_ID_TAKEN";
 inline constexpr char kCancelledHalfWay[] = "CANCELLED_HALF_WAY";
 inline constexpr char kNewerData[] = "NEWER_DATA";
 inline constexpr char kRestoreRefused[] = "RESTORE_REFUSED";
+inline constexpr char kRestoreUndone[] = "RESTORE_UNDONE";
 inline constexpr char kRestoreDiffers[] = "RESTORE_DIFFERS";
 inline constexpr char kRowsNotProven[] = "ROWS_NOT_PROVEN";
 // Of KILLED, which the worker gives: rows are gone, and some files are not.

@@ -59,7 +59,7 @@ struct Decision {
   Action action = Action::kNone;
   std::vector<std::string> ids;  // of kMark and kRevive
   bool one_by_one = false;       // kRevive: a hidden one
-  Kill kill;                     // of kPostKill and kShutdownKill
+  Kill kill;                     // of kPostKill, kOccupyKill and kShutdownKill
   // When to look again; nothing: when somebody asks.
   std::optional<Instant> due;
   // It has ended, and a kill left files behind: they are looked for now and then.

@@ -35,7 +35,14 @@ std::string Decider::MessageOf(const Move& move) const {
     return absl::StrCat("how kill task ", kills_.back().task_id,
                         " stands is not known: ", view_.kill->why_not);
   }
-  if (view_.rows) return view_.rows->text;
+  if (view_.rows) {
+    const int hidden = view_.counts.hidden_undone;
+    return absl::StrCat(view_.rows->text,
+                        hidden == 0 ? ""
+                                    : absl::StrCat("; ", hidden,
+                                                   " that no query reads were marked unused "
+                                                   "again, as Druid's own duty does"));
+  }
   return StateText(move);
 }
 
@@ -75,6 +82,12 @@ std::string Decider::FailureText(const Move& move) const {
   if (reason == kMarkRefused || reason == kRestoreRefused) {
     return absl::StrCat("Druid refuses to mark segments: ", drop_.message);
   }
+  if (reason == kRestoreUndone) {
+    return absl::StrCat(Segments(view_.counts.undone),
+                        " marked used again and unused anew each time: by a drop rule of Druid's, "
+                        "or by somebody; ",
+                        Left());
+  }
   if (kills_.empty()) return "";
   const Kill& last = kills_.back();
   if (reason == kTaskIdTaken) {
@@ -97,6 +110,11 @@ std::string Decider::KillText(const Move& move) const {
   if (kills_.empty()) return "a kill task is sent";
   const Kill& kill = kills_.back();
   std::string text = KillName(kill);
+  if (move.action == Action::kOccupyKill) {
+    return absl::StrCat(text,
+                        " was not answered; cancelled: a task that does nothing takes its "
+                        "id, so that it never begins");
+  }
   if (kill.post != Kill::Post::kPosted || !view_.kill) return absl::StrCat(text, " is sent");
   const Instant since = kill.running.value_or(kill.stored);
   absl::StrAppend(&text, ": ", view_.kill->stands, " since ", since.ToString());
@@ -121,7 +139,8 @@ std::string Decider::StateText(const Move& move) const {
     case State::kAwaitingApproval:
       return "waits for a person's approval";
     case State::kChecking:
-      return "the window is over; looks whether anything speaks against the kill";
+      return drop_.cancel ? "cancelled: what the kill left is read"
+                          : "the window is over; looks whether anything speaks against the kill";
     case State::kKilling:
       return drop_.refusals > 0 ? drop_.message : KillText(move);
     case State::kVerifying:

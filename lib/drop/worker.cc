@@ -1,5 +1,6 @@
 #include "lib/drop/worker.h"
 
+#include <set>
 #include <utility>
 
 #include "lib/drop/drop_errors.h"
@@ -14,6 +15,25 @@ namespace {
 constexpr absl::Duration kRoom = absl::Seconds(5);
 // Until an unanswered post of a kill is sent again, under the same id.
 constexpr absl::Duration kPostAgain = absl::Seconds(2);
+
+// No mark of ours stands for these any more (Undone). `again`: for all of them an earlier call
+// had done that.
+absl::Status NoteRevived(store::Transaction& tx, const std::string& drop_id,
+                         const std::vector<std::string>& ids, bool* again) {
+  *again = true;
+  absl::StatusOr<Manifest> rows = ReadManifest(tx, drop_id);
+  if (!rows.ok()) return rows.status();
+  const std::set<std::string> revived(ids.begin(), ids.end());
+  for (size_t i = 0; i < rows->size(); ++i) {
+    ManifestRow& row = (*rows)[i];
+    if (revived.count(row.id) == 0 || !row.sent_at) continue;
+    *again = false;
+    row.sent_at.reset();
+    absl::Status status = UpdateManifestRow(tx, drop_id, i, row);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
 
 }  // namespace
 
@@ -135,7 +155,11 @@ Worker::Called Worker::Call(const Drops::Detail& detail, const Decision& decisio
       }
       break;
     case Action::kPostKill:
-      return PostKill(drop, decision.kill);
+      return PostKill(drop, decision.kill, decision.kill.json);
+    case Action::kOccupyKill:
+      return PostKill(drop, decision.kill,
+                      OccupantJson({decision.kill.task_id, drop.datasource, drop.id,
+                                    decision.kill.nonce, decision.kill.number}));
     case Action::kShutdownKill:
       note(cluster_.ShutdownTask(decision.kill.task_id));
       // Whether it is gone is read from its status; nothing waits for this call.
@@ -148,23 +172,30 @@ Worker::Called Worker::Call(const Drops::Detail& detail, const Decision& decisio
   return called;
 }
 
-Worker::Called Worker::PostKill(const Drop& drop, Kill kill) {
+// `json` is the kill, or what is to take its id.
+Worker::Called Worker::PostKill(const Drop& drop, Kill kill, const std::string& json) {
   Called called;
-  const auto answer = cluster_.SubmitTask(kill.json);
+  const auto answer = cluster_.SubmitTask(json);
   if (!answer.done()) called.text = answer.text();
   const bool exists = answer.refused() && answer.cause() == druid::Cause::kAlreadyExists;
   const bool full = answer.refused() && answer.cause() == druid::Cause::kQueueFull;
-  std::optional<bool> ours;
-  if (answer.done()) ours = true;
-  if (exists) ours = IsOurTask(kill, cluster_);
-  if (ours == true) kill.post = Kill::Post::kPosted;
-  if (ours == false) {
+  std::optional<Owner> owner;
+  if (answer.done()) owner = json == kill.json ? Owner::kKill : Owner::kOccupant;
+  if (exists) owner = OwnerOf(kill, cluster_);
+  if (owner == Owner::kKill) kill.post = Kill::Post::kPosted;
+  if (owner == Owner::kOccupant) {
+    kill.post = Kill::Post::kEnded;
+    kill.shutdown_asked = true;
+    kill.failure = kKillCancelled;
+  }
+  if (owner == Owner::kOther) {
     kill.post = Kill::Post::kEnded;
     kill.outcome = "TAKEN";
     kill.failure = kKillIdTaken;
   }
+  if (exists && owner) called.text.clear();
   // One that is taken and cannot be read now is settled by the next post.
-  called.known = ours.has_value() || (answer.refused() && !exists);
+  called.known = owner.has_value() || (answer.refused() && !exists);
   called.refused = answer.refused() && !exists && !full;
   if (called.refused && drop.refusals + 1 >= kMaxRefusals) {
     kill.post = Kill::Post::kEnded;
@@ -186,7 +217,7 @@ absl::Status Worker::Note(store::Transaction& tx, const work::Claim& claim,
   if (called.known) drop->refusals = called.refused ? drop->refusals + 1 : 0;
   if (!called.text.empty()) drop->message = called.text;
   Instant due = drop->intent_until.value_or(now);
-  if (decision.action == Action::kPostKill) {
+  if (decision.action == Action::kPostKill || decision.action == Action::kOccupyKill) {
     Kill kill = called.kill;
     if (kill.post == Kill::Post::kEnded) kill.ended = now;
     absl::Status status = UpdateKill(tx, drop->id, kill);
@@ -196,6 +227,13 @@ absl::Status Worker::Note(store::Transaction& tx, const work::Claim& claim,
   }
   if (called.refused) due = now + kPostAgain;
   absl::Status status = UpdateDrop(tx, *drop);
+  const bool done = called.sent && called.text.empty();
+  if (status.ok() && decision.action == Action::kRevive && done) {
+    bool again = false;
+    status = NoteRevived(tx, drop->id, decision.ids, &again);
+    // Who undoes it is not raced.
+    if (again) due = now + options_.settle_time;
+  }
   return status.ok() ? work::Reschedule(tx, claim, due) : status;
 }
 

@@ -60,7 +60,7 @@ class Worker {
   absl::StatusOr<work::Outcome> LookForOrphans(Drops::Detail detail, work::Claim& claim);
   absl::Status MakeRoom(work::Claim& claim);
   Called Call(const Drops::Detail& detail, const Decision& decision, const work::Claim& claim);
-  Called PostKill(const Drop& drop, Kill kill);
+  Called PostKill(const Drop& drop, Kill kill, const std::string& json);
   absl::Status Note(store::Transaction& tx, const work::Claim& claim, const Decision& decision,
                     const Called& called);
   void Tell(const Drops::Detail& detail, const View& view) const;

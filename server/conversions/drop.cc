@@ -304,6 +304,7 @@ void ToProto(const drop::Plan& plan, bool with_segments, v1::DropPlan* proto) {
   AddRows(plan.doomed(), proto->mutable_versions());
   AddStretches(plan.reveals, proto->mutable_reveals());
   AddRows(plan.stays(), proto->mutable_partly_covered());
+  for (const auto& interval : plan.leaves_empty) proto->add_leaves_empty(interval.ToString());
   for (const auto& blocker : plan.blockers) AddObjection(blocker, proto->mutable_blockers());
   for (const auto& note : plan.notes) AddNote(note, proto->mutable_notices());
   ToProto(plan.window_end, proto->mutable_window_end_time());

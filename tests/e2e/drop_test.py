@@ -1,128 +1,24 @@
 #!/usr/bin/env python3
 """Drops as people ask for them, on the simulator (class SimulatedDrops) and on the real Druid
-(class OnDruidDrops): the same statements must hold on both."""
+(class OnDruidDrops): the same statements must hold on both. Restores, and drops that are
+interrupted: drop_restore_test.py."""
 import contextlib
-import fcntl
 import http.client
 import json
 import pathlib
-import struct
 import sys
 import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from harness import BIN, EndToEnd, Gate, RealDruid, hours, wait_for  # noqa: E402
+from drops import SHORT, DropSteps, OnDruid, OnSimulator, undeletable  # noqa: E402
+from harness import BIN, EndToEnd, hours, wait_for  # noqa: E402
 from prometheus import Prometheus  # noqa: E402
 
-ENDED = ("KILLED", "RESTORED", "PARTLY_RESTORED", "CANCELLED", "KILL_NOT_BOUNDED", "FAILED")
-SHORT = "recheck_every { seconds: 1 } kill_spacing { nanos: 100000000 }"
 
-
-class Drops:
+class Drops(DropSteps):
     """What must hold whatever stands behind the adapter."""
 
-    def loaded(self, counts, drops=SHORT, through=lambda cluster: cluster):
-        """A server, and hours with as many events as `counts` says."""
-        druid, cluster = self.cluster()
-        server = self.run_interlockd(through(cluster), drops=drops)
-        self.spec = self.job(self.events(counts))
-        code, reply, error = server.ctl(
-            "submit", "--spec", self.spec, "--interval", hours(min(counts), max(counts) + 1),
-            "--request-id", "load", "--wait")
-        self.assertEqual((code, reply.get("state")), (0, "DONE"), error)
-        for hour, count in counts.items():
-            self.assertEqual(self.rows(druid, hour, count), count)
-        return druid, server
-
-    def rows(self, druid, hour, expected):
-        return druid.wait_for_count(self.datasource, hours(hour, hour + 1), expected)
-
-    def drop(self, server, first, last, window="1s", expect=0, **flags):
-        words = [w for name, value in flags.items()
-                 for w in ("--" + name.replace("_", "-"), value)]
-        code, reply, error = server.ctl("drop", self.datasource, hours(first, last), "--reason",
-                                        "test", "--window", window, *words)
-        self.assertEqual(code, expect, error)
-        return reply["drop"]["drop_id"] if code == 0 else error
-
-    def get(self, server, drop):
-        code, reply, error = server.ctl("drops", "get", drop)
-        self.assertEqual(code, 0, error)
-        return reply["drop"]
-
-    def await_state(self, server, drop, *states):
-        def there():
-            now = self.get(server, drop)
-            if now["state"] in states:
-                return now
-            self.assertNotIn(now["state"], ENDED, now.get("message"))
-            return None
-        return wait_for(f"{drop} to be {states}", there)
-
-    def files_of(self, druid, first, last):
-        return [f for s in druid.segments(self.datasource, hours(first, last))
-                for f in druid.files(s)]
-
-    def killed_for_good(self, druid, first, last, files):
-        """By listing both: no row, used or unused, and no file."""
-        self.assertEqual(druid.segments(self.datasource, hours(first, last)), [])
-        self.assertEqual(druid.unused(self.datasource, hours(first, last)), [])
-        self.assertEqual([f for f in files if f.exists()], [])
-
-    # --- Killed at every step ----------------------------------------------------------
-    def kill_at_every_change(self, server, until):
-        """kill -9 as soon as the store shows another change of a drop, again and again."""
-        seen, kills = -1, 0
-        deadline = time.monotonic() + 200
-        while time.monotonic() < deadline:
-            rows = server.query("SELECT change_number, state FROM drops")
-            change = max((row[0] for row in rows), default=-1)
-            if all(row[1] in until for row in rows) and change == seen:
-                return kills
-            if change == seen:
-                time.sleep(0.003)
-                continue
-            seen = change
-            server.kill()
-            server.start()
-            kills += 1
-        self.fail(f"after {kills} kills still {rows}")
-
-    def test_kill_9_at_every_step_of_a_drop(self):
-        druid, server = self.loaded({10: 5, 11: 7, 12: 9})
-        before = [druid.fingerprint(self.datasource, hours(h, h + 1)) for h in (10, 12)]
-        files = self.files_of(druid, 11, 12)
-        loads = set(druid.tasks(self.datasource))
-        drop = self.drop(server, 11, 12)
-        kills = self.kill_at_every_change(server, ENDED)
-        self.assertGreaterEqual(kills, 6, "that was not every step")
-        now = self.get(server, drop)
-        self.assertEqual(now["state"], "KILLED", now.get("message"))
-        self.killed_for_good(druid, 11, 12, files)
-        self.assertEqual([druid.fingerprint(self.datasource, hours(h, h + 1)) for h in (10, 12)],
-                         before)
-        stored = {row[0] for row in server.query("SELECT task_id FROM drop_kill")}
-        sent = set(druid.tasks(self.datasource)) - loads
-        self.assertEqual(sent, stored, "one task a kill, and none that nobody knows of")
-
-    def test_kill_9_at_every_step_of_a_restore(self):
-        druid, server = self.loaded({10: 5, 11: 7})
-        before = druid.fingerprint(self.datasource, hours(10, 12))
-        drop = self.drop(server, 10, 11, window="1h")
-        self.await_state(server, drop, "MARKED")
-        self.assertEqual(self.rows(druid, 10, 0), 0)
-        code, _, error = server.ctl("drops", "restore", drop, "--no-wait", "--reason", "wrong hour")
-        self.assertEqual(code, 0, error)
-        self.kill_at_every_change(server, ENDED)
-        now = self.get(server, drop)
-        self.assertEqual((now["state"], now.get("restore_reason")), ("RESTORED", "wrong hour"))
-        self.assertEqual({c["measure"]: c["result"] for c in now["rows"]},
-                         {m: "EQUAL" for m in ("rows", "events", "sent")})
-        self.assertEqual(druid.fingerprint(self.datasource, hours(10, 12)), before)
-        self.assertEqual(self.rows(druid, 10, 5), 5)
-
-    # --- Others --------------------------------------------------------------------------
     def test_two_drops_that_overlap_take_each_its_own(self):
         druid, server = self.loaded({10: 5, 11: 7, 12: 9})
         first = self.drop(server, 10, 11, window="1h")
@@ -170,18 +66,8 @@ class Drops:
                          .get("reservations", []), [])
 
     def test_a_drop_against_a_running_backfill_is_refused_and_names_it(self):
-        gate = None
-
-        def through(cluster):
-            nonlocal gate
-            gate = Gate(getattr(cluster, "overlord", None) or cluster.address,
-                        "POST /druid/indexer/v1/task ")
-            self.addCleanup(gate.stop)
-            parts = {s: getattr(cluster, s, None) or cluster.address
-                     for s in ("coordinator", "broker")}
-            return type("Gated", (), dict(parts, overlord=gate.address))
         druid, cluster = self.cluster()
-        server = self.run_interlockd(through(cluster), drops=SHORT)
+        server = self.run_interlockd(self.gated(cluster), drops=SHORT)
         spec = self.job(self.events({10: 5}))
         # Something has to be there to be dropped, and not written while the backfill waits:
         # whose version is whose could not be told then.
@@ -190,15 +76,16 @@ class Drops:
         task["spec"]["ioConfig"]["inputSource"]["filter"] = "2026-07-16T10.json"
         self.assertEqual(druid.run_task(task), "SUCCESS")
         self.assertEqual(self.rows(druid, 10, 5), 5)
+        self.hold("POST /druid/indexer/v1/task ")
         code, _, error = server.ctl("submit", "--spec", spec, "--interval", hours(10, 11),
                                     "--request-id", "b", caller="airflow")
         self.assertEqual(code, 0, error)
-        self.assertTrue(gate.caught.wait(60), "the backfill's task never went out")
+        self.await_held()
         error = self.drop(server, 10, 11, expect=1)
         self.assertIn("HELD", error)
         self.assertIn("airflow", error)
         self.assertEqual(druid.unused(self.datasource, hours(10, 11)), [])
-        gate.open.set()
+        self.gate.open.set()
         wait_for("the backfill to end", lambda: server.ctl("backfills", "list", self.datasource)[1]
                  ["backfills"][0]["state"] == "DONE")
 
@@ -245,128 +132,12 @@ class Drops:
         _, server = self.loaded({10: 5, 11: 7})
         drop = self.drop(server, 10, 12, window="1h")
         self.await_state(server, drop, "MARKED")
-        code, text, error = server.ctl("-o", "json", "drops", "manifest", drop, json_output=False)
-        self.assertEqual(code, 0, error)
-        lines = [json.loads(line) for line in text.splitlines()]
-        self.assertEqual([line["entry"]["state"] for line in lines], ["UNUSED", "UNUSED"])
-        self.assertTrue(all(line["entry"]["segment"]["load_spec"] for line in lines))
+        entries = self.entries(server, drop)
+        self.assertEqual([entry["state"] for entry in entries], ["UNUSED", "UNUSED"])
+        self.assertTrue(all(entry["segment"]["load_spec"] for entry in entries))
 
 
-    # --- Restored from wherever it stands --------------------------------------------------
-    def restore(self, server, drop, end="RESTORED", code=0):
-        got, reply, error = server.ctl("drops", "restore", drop, "--reason", "wrong hour")
-        self.assertEqual(got, code, error)
-        if end is None:
-            return error
-        now = reply["drop"]
-        self.assertEqual(now["state"], end, now.get("message"))
-        if end == "RESTORED":
-            self.assertEqual({c["measure"]: c["result"] for c in now["rows"]},
-                             {m: "EQUAL" for m in ("rows", "events", "sent")})
-        return now
-
-    def test_restore_at_every_state(self):
-        gates = []
-
-        def through(cluster):
-            gates.append(Gate(getattr(cluster, "overlord", None) or cluster.address, "none"))
-            self.addCleanup(gates[0].stop)
-            parts = {s: getattr(cluster, s, None) or cluster.address
-                     for s in ("coordinator", "broker")}
-            return type("Gated", (), dict(parts, overlord=gates[0].address))
-        druid, server = self.loaded({10: 5, 12: 9, 14: 4}, through=through, drops="""
-            recheck_every { seconds: 1 } kill_spacing { seconds: 10 }""")
-        gate = gates[0]
-
-        def held(head):
-            """The next request to the overlord that begins so is held until gate.open."""
-            gate.open.clear()
-            gate.wanted = head.encode()
-            gate.caught.clear()
-        whole = druid.fingerprint(self.datasource, hours(10, 15))
-        before = druid.fingerprint(self.datasource, hours(10, 11))
-        gate.caught.set()
-
-        # AWAITING_APPROVAL of a policy's cap, and CANCELLED from there: nothing was marked, so
-        # there is nothing to bring back.
-        policy = self.folder / "policy.json"
-        policy.write_text(json.dumps({"name": "old", "datasource_pattern": self.datasource,
-                                      "age": "P1D", "max_share": 0.1}))
-        self.assertEqual(server.ctl("retention", "put", policy)[0], 0)
-        drop = wait_for("the policy's drop", lambda: server.ctl("drops", "list", self.datasource)
-                        [1].get("drops"))[0]
-        self.assertEqual((drop["reason"], drop["restorable"]), ("CAP_REACHED", False))
-        drop = drop["drop_id"]
-        self.assertIn("NOTHING_TO_RESTORE", self.restore(server, drop, None, 1))
-        code, reply, error = server.ctl("drops", "cancel", drop, "--reason", "no")
-        self.assertEqual((code, reply["drop"]["state"]), (0, "CANCELLED"), error)
-        self.assertFalse(reply["drop"]["restorable"])
-        self.assertIn("NOTHING_TO_RESTORE", self.restore(server, drop, None, 1))
-        self.assertEqual(server.ctl("retention", "delete", "old")[0], 0)
-
-        # MARKED, in its window.
-        drop = self.drop(server, 10, 11, window="1h")
-        self.await_state(server, drop, "MARKED")
-        self.assertEqual(self.rows(druid, 10, 0), 0)
-        self.restore(server, drop)
-        self.assertEqual(self.rows(druid, 10, 5), 5)
-        self.assertEqual(druid.fingerprint(self.datasource, hours(10, 11)), before)
-
-        # AWAITING_APPROVAL.
-        code, reply, error = server.ctl("drop", self.datasource, hours(10, 11), "--reason", "test",
-                                        "--window", "1s", "--approval")
-        self.assertEqual(code, 0, error)
-        now = self.await_state(server, reply["drop"]["drop_id"], "AWAITING_APPROVAL")
-        self.assertEqual((now["reason"], now["restorable"]), ("APPROVAL_REQUIRED", True))
-        self.restore(server, now["drop_id"])
-
-        # CHECKING: in the middle of the look at running tasks, which only that state has.
-        drop = self.drop(server, 10, 11, window="1s")
-        held("GET /druid/indexer/v1/tasks?datasource=")
-        self.await_state(server, drop, "CHECKING")
-        self.assertTrue(gate.caught.wait(60))
-        code, reply, error = server.ctl("drops", "restore", drop, "--no-wait")
-        self.assertEqual((code, reply["drop"]["state"]), (0, "RESTORING"), error)
-        gate.open.set()
-        self.await_state(server, drop, "RESTORED")
-        self.assertEqual(self.rows(druid, 10, 5), 5)
-        self.assertEqual(druid.fingerprint(self.datasource, hours(10, 15)), whole, "as it was")
-
-        # KILLING: not now; after a cancel what is left comes back, and what is gone is told.
-        drop = self.drop(server, 10, 13, window="1s")
-        held("POST /druid/indexer/v1/task ")
-        self.await_state(server, drop, "KILLING")
-        self.assertTrue(gate.caught.wait(60))
-        self.assertIn("KILL_STARTED", self.restore(server, drop, None, 1))
-        gate.open.set()
-
-        # Between two of its kills: one hour is gone, the other still marked.
-        def one_gone():
-            states = sorted(json.loads(line)["entry"]["state"] for line in server.ctl(
-                "-o", "json", "drops", "manifest", drop, json_output=False)[1].splitlines())
-            return states == ["KILLED", "UNUSED"]
-        wait_for("the first hour to be gone", one_gone)
-        self.assertTrue(self.get(server, drop)["restorable"])
-        now = self.restore(server, drop, "PARTLY_RESTORED", 1)
-        self.assertIn("1 of 2 segments are killed, for good", now["message"])
-        self.assertEqual(int(now["restored_count"]), 1)
-        self.assertEqual(self.rows(druid, 12, 9), 9)
-        self.assertEqual(self.rows(druid, 10, 0), 0)
-        self.assertEqual(druid.segments(self.datasource, hours(10, 11)), [])
-
-        # KILLED: nothing is left.
-        drop = self.drop(server, 14, 15, window="1s")
-        now = self.await_state(server, drop, "KILLED")
-        self.assertFalse(now["restorable"])
-        self.assertEqual(len(now["manifest"]["versions"]), 1)
-        self.assertIn("NOTHING_TO_RESTORE", self.restore(server, drop, None, 1))
-
-
-class SimulatedDrops(Drops, EndToEnd):
-    def cluster(self):
-        self.simulator = self.run_simulator()
-        return self.simulator.druid(), self.simulator
-
+class SimulatedDrops(Drops, OnSimulator, EndToEnd):
     def test_a_seal_over_what_a_drop_has_marked_says_so_and_what_would_do(self):
         _, server = self.loaded({10: 5, 11: 7})
         drop = self.drop(server, 10, 11, window="1h")
@@ -397,6 +168,8 @@ class SimulatedDrops(Drops, EndToEnd):
         listed = [e["segment"]["segment_id"] for e in reply["plan"]["entries"]]
         self.assertEqual(listed, [s["identifier"]
                                   for s in druid.segments(self.datasource, hours(10, 11))])
+        self.assertEqual(reply["plan"]["leaves_empty"], [hours(10, 11)])
+        self.assertEqual(reply["plan"]["manifest"]["row_count"], "5", "of what goes")
 
     def test_failures_stay_counted_over_a_restart_which_needs_no_patience(self):
         _, server = self.loaded({10: 5})
@@ -420,27 +193,7 @@ class SimulatedDrops(Drops, EndToEnd):
         self.assertIn(counted, server.http("/metrics"))
 
 
-@contextlib.contextmanager
-def undeletable(path):
-    """A file that nobody can remove, root included (chattr +i), while the body runs."""
-    get, put, immutable = 0x80086601, 0x40086602, 0x10
-    with open(path, "rb") as file:
-        def flags(change):
-            buffer = bytearray(8)
-            fcntl.ioctl(file, get, buffer)
-            fcntl.ioctl(file, put, struct.pack("L", change(struct.unpack("L", buffer)[0])))
-        flags(lambda now: now | immutable)
-        try:
-            yield
-        finally:
-            flags(lambda now: now & ~immutable)
-
-
-class OnDruidDrops(Drops, EndToEnd):
-    def cluster(self):
-        real = RealDruid()
-        return real.druid(), real
-
+class OnDruidDrops(Drops, OnDruid, EndToEnd):
     def test_a_segment_appended_in_the_window_stops_the_kill(self):
         druid, server = self.loaded({10: 5})
         drop = self.drop(server, 10, 11, window="2s")

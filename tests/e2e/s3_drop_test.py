@@ -9,18 +9,11 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from drop_test import SHORT, Drops, undeletable  # noqa: E402
-from harness import EndToEnd, RealDruid, hours, wait_for  # noqa: E402
+from drops import SHORT, DropSteps, OnDruid, undeletable  # noqa: E402
+from harness import EndToEnd, hours, wait_for  # noqa: E402
 
 
-class DropsOnS3(EndToEnd):
-    loaded, drop, rows = Drops.loaded, Drops.drop, Drops.rows
-    get, await_state = Drops.get, Drops.await_state
-
-    def cluster(self):
-        real = RealDruid()
-        return real.druid(), real
-
+class DropsOnS3(DropSteps, OnDruid, EndToEnd):
     def server(self, counts):
         probe = (f'storage_probes {{ s3 {{ bucket: "deep-storage" endpoint: '
                  f'"{os.environ["S3_ENDPOINT"]}" credentials_file: "{os.environ["S3_KEYS"]}" }} }}')
@@ -31,11 +24,6 @@ class DropsOnS3(EndToEnd):
         folder = pathlib.Path(os.environ["S3_FOLDER"], "deep-storage", "druid", "segments",
                               self.datasource)
         return sorted(path for path in folder.rglob("index.zip"))
-
-    def manifest(self, server, drop):
-        code, text, error = server.ctl("-o", "json", "drops", "manifest", drop, json_output=False)
-        self.assertEqual(code, 0, error)
-        return [json.loads(line)["entry"] for line in text.splitlines()]
 
     def test_is_marked_restored_killed_and_proven_gone_by_listing_both(self):
         druid, server = self.server({10: 5, 11: 7, 12: 9})
@@ -65,7 +53,7 @@ class DropsOnS3(EndToEnd):
             self.fail(f"it is not killed: {json.dumps(last)}")
         self.assertEqual((last["reason"], last["storage_probe"], int(last["orphan_count"])),
                          ("", "GONE", 0))
-        entry, = self.manifest(server, drop)
+        entry, = self.entries(server, drop)
         self.assertEqual(entry["state"], "KILLED")
         key = json.loads(entry["segment"]["load_spec"])["key"]
         gone = [path for path in before if str(path).endswith(key)]

@@ -91,6 +91,15 @@ TEST(DropPlan, OfTombstonesOnlyLeavesNothingMoreEmpty) {
   const Plan plan = PlanOf(kHour13, {MakeSegment(kHour13, "v1"), tombstone});
   EXPECT_EQ(plan.doomed().size(), 2u);
   EXPECT_TRUE(plan.manifest[1].tombstone);
+  EXPECT_THAT(plan.leaves_empty, IsEmpty()) << "it is empty already";
+}
+
+// What stays in the asked time, and what is not there, has no part in its rows.
+TEST(DropPlan, CountsTheRowsOfWhatGoesAndNoOthers) {
+  const auto cut = MakeSegment("2026-07-16T15:00Z/2026-07-16T16:00Z", "v1");
+  const Plan plan = PlanOf("2026-07-16T11:00Z/2026-07-16T15:30Z",
+                           {MakeSegment(kHour13, "v1"), MakeSegment(kHour14, "v1"), cut});
+  EXPECT_THAT(plan.counted(), ElementsAre(Of("2026-07-16T13:00Z/2026-07-16T15:00Z")));
 }
 
 }  // namespace
