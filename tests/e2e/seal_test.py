@@ -83,6 +83,7 @@ class Seals:
         self.assertEqual(code, 0, error)
         self.assertRegex(text, r"(?m)^\| 1 \| .* \| report 7 \|")
         self.assertIn("## What was given out, and what is right", text)
+        self.assertIn("| events | 7 | 8 | 1 |", text, "and of what it is a sum")
         code, reply, error = server.ctl("report", self.datasource)
         self.assertEqual([c["number"] for c in reply["corrections"]], ["1"], error)
         self.assertEqual(len(reply["totals"]), 2)
