@@ -170,7 +170,7 @@ void ReserveIntervalCall::Plan(const lease::ReserveRequest& request, const std::
     auto planned = lease::Plan(tx, request, limits);
     if (!planned.ok()) return planned.status();
     if (!planned->repeated) {
-      const absl::Status room = lease::CheckRoom(tx, request, identity, limits);
+      absl::Status room = lease::CheckRoom(tx, request, identity, limits);
       if (!room.ok()) return room;
     }
     response->clear_skipped();
