@@ -165,12 +165,12 @@ class Restores(DropSteps):
         self.assertEqual(self.rows(druid, 10, 5), 5)
 
     def cancelled_in_the_post(self, server, drop):
-        """The server dies while its post of a kill is held before Druid; then it is cancelled."""
+        """Cancelled while the post of a kill is held before Druid; then the server dies."""
         self.await_held()
-        server.kill()
-        server.start()
         code, _, error = server.ctl("drops", "cancel", drop, "--reason", "wrong hour")
         self.assertEqual(code, 0, error)
+        server.kill()
+        server.start()
         now = self.await_end(server, drop)
         # What the dead server had sent reaches Druid after all.
         self.gate.open.set()
@@ -211,7 +211,8 @@ class Restores(DropSteps):
         self.await_state(server, drop, "MARKED")
         self.events({11: 4})
         code, reply, error = server.ctl("submit", "--spec", self.spec, "--interval",
-                                        hours(11, 12), "--request-id", "beside", "--wait")
+                                        hours(11, 12), "--request-id", "beside", "--reprocess", "all",
+                                        "--wait")
         self.assertEqual((code, reply.get("state")), (0, "DONE"), error)
         self.restore(server, drop)
         self.assertEqual([self.rows(druid, h, n) for h, n in ((10, 5), (11, 4), (12, 9))],
