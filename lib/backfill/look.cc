@@ -7,6 +7,7 @@
 #include "lib/backfill/look_tails.h"
 #include "lib/backfill/obstacles.h"
 #include "lib/backfill/pass.h"
+#include "lib/druid/appends.h"
 #include "lib/time/interval_set.h"
 
 namespace interlock::backfill {
@@ -92,7 +93,7 @@ Pass::Sight Pass::BlockedBy(Obstacle obstacle, const std::string& message, absl:
 
 // Whoever insists writes beside a stream's APPEND lock, under a REPLACE lock of his own.
 bool Pass::MayShare(const druid::TaskLock& lock) const {
-  return tails_.accept_concurrent_append && lock.type == "APPEND";
+  return tails_.accept_concurrent_append && druid::Appends(lock);
 }
 
 // Shown with since when; where it is a stream's, with which task, and up to a deadline: its

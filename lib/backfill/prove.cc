@@ -6,6 +6,7 @@
 #include "lib/backfill/leases.h"
 #include "lib/backfill/obstacles.h"
 #include "lib/backfill/pass.h"
+#include "lib/druid/appends.h"
 #include "lib/guard/late_rows.h"
 #include "lib/time/interval_set.h"
 
@@ -16,10 +17,6 @@ namespace {
 constexpr absl::Duration kClockSlack = absl::Minutes(1);
 
 constexpr absl::Duration kRarestLook = absl::Minutes(10);
-
-// Rows that are appended under concurrent locks join the version of whoever replaces, and
-// make none of their own (measured).
-bool MakesNoVersion(const druid::TaskLock& lock) { return lock.type == "APPEND"; }
 
 Interval Around(const Unit& unit, const std::vector<Interval>& neighbours) {
   Instant start = unit.intervals.front().start();
@@ -43,7 +40,7 @@ absl::StatusOr<Pass::Sight> Pass::LookForOthers(const StoredUnit& unit, Attempt&
   const auto locks = world_.cluster.ListLocks(attempt.datasource, unit.unit.intervals);
   if (!locks.done()) return Away(locks);
   for (const druid::TaskLock& lock : locks.value()) {
-    if (lock.group_id == attempt.task_id || !LockBlocks(lock) || MakesNoVersion(lock)) {
+    if (lock.group_id == attempt.task_id || !LockBlocks(lock) || druid::Appends(lock)) {
       continue;
     }
     // Where only intervals are told, it may be our own that lingers.

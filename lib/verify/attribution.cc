@@ -5,15 +5,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "lib/druid/appends.h"
 
 namespace interlock::verify {
 namespace {
 
 using druid::Segment;
-
-// What an append with concurrent locks makes where nothing was (measured): the lowest there
-// is, and never the version of a task that replaces.
-constexpr char kAppendVersion[] = "1970-01-01T00:00:00.000Z";
 
 // Druid's Date header counts whole seconds; versions and createdTime come from its own
 // clock to the millisecond.
@@ -51,7 +48,7 @@ Fresh FreshVersions(const druid::Timeline& after, const AttributionQuestion& que
     }
   }
   // A stream's rows from beside it, that are hidden: they are nobody's replacement.
-  if (result.written.size() > 1 && result.written.front() == kAppendVersion) {
+  if (result.written.size() > 1 && result.written.front() == druid::kAppendVersion) {
     result.written.erase(result.written.begin());
   }
   return result;
