@@ -2,33 +2,17 @@
 
 #include <chrono>
 #include <fstream>
-#include <sstream>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "server/conversions/time.h"
+#include "server/secret_file.h"
 
 namespace interlock::server {
 namespace {
 
 std::chrono::milliseconds Millis(const google::protobuf::Duration& duration) {
   return absl::ToChronoMilliseconds(FromProto(duration));
-}
-
-absl::StatusOr<std::string> ReadSecret(const std::string& path) {
-  std::ifstream file(path);
-  if (!file)
-    return absl::InvalidArgumentError(
-        absl::StrCat("druid.basic_auth.password_file: cannot read ", path));
-  std::ostringstream text;
-  text << file.rdbuf();
-  std::string secret = text.str();
-  if (!secret.empty() && secret.back() == '\n') secret.pop_back();
-  if (secret.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("druid.basic_auth.password_file: ", path, " is empty"));
-  }
-  return secret;
 }
 
 }  // namespace
@@ -46,7 +30,8 @@ absl::StatusOr<druid::ClusterOptions> DruidOptions(const config::v1::Druid& conf
                                                                  : druid::Access::kManage;
   if (config.has_basic_auth()) {
     options.basic_user = config.basic_auth().user();
-    auto password = ReadSecret(config.basic_auth().password_file());
+    auto password =
+        ReadSecretFile("druid.basic_auth.password_file", config.basic_auth().password_file());
     if (!password.ok()) return password.status();
     options.basic_password = *password;
   }

@@ -1,31 +1,14 @@
 #include "server/store_opening.h"
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "lib/store/sqlite.h"
+#include "server/secret_file.h"
 #include "server/store_schemas.h"
 
 namespace interlock::server {
-namespace {
-
-// What stands in the file, without line feeds at its end.
-absl::StatusOr<std::string> ReadSecret(const char* field, const std::string& path) {
-  std::ifstream file(path);
-  if (!file) return absl::NotFoundError(absl::StrCat(field, ": cannot read ", path));
-  std::ostringstream text;
-  text << file.rdbuf();
-  std::string secret = text.str();
-  while (!secret.empty() && (secret.back() == '\n' || secret.back() == '\r')) secret.pop_back();
-  if (secret.empty())
-    return absl::InvalidArgumentError(absl::StrCat(field, ": ", path, " is empty"));
-  return secret;
-}
-
-}  // namespace
 
 absl::Status CheckFolder(const std::string& path) {
   std::filesystem::path folder = std::filesystem::path(path).parent_path();
@@ -41,11 +24,11 @@ absl::Status CheckFolder(const std::string& path) {
 store::PostgresOptions PostgresOptionsOf(const config::v1::Postgresql& config) {
   store::PostgresOptions options;
   options.connection_string = [path = config.dsn_file()] {
-    return ReadSecret("store.postgresql.dsn_file", path);
+    return ReadSecretFile("store.postgresql.dsn_file", path);
   };
   if (!config.password_file().empty()) {
     options.password = [path = config.password_file()] {
-      return ReadSecret("store.postgresql.password_file", path);
+      return ReadSecretFile("store.postgresql.password_file", path);
     };
   }
   options.schemas = StoreSchemas();
