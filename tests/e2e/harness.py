@@ -84,6 +84,9 @@ class Gate:
         self.wanted = wanted.encode()
         self.caught = threading.Event()
         self.open = threading.Event()
+        # What was held is answered, whether whoever asked is still there or not.
+        self.answered = threading.Event()
+        self.held = None
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.address = "http://127.0.0.1:%d" % self.listener.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
@@ -104,6 +107,9 @@ class Gate:
                 if watch and piece.startswith(self.wanted) and not self.caught.is_set():
                     self.caught.set()
                     self.open.wait(PATIENCE)
+                    self.held = sink
+                if source is self.held:
+                    self.answered.set()
                 sink.sendall(piece)
             sink.shutdown(socket.SHUT_WR)
         except OSError:
@@ -172,17 +178,23 @@ class Interlockd:
                              verification=verification, drops=drops)
 
     def start(self):
+        self.spawn()
+        return self.await_serving()
+
+    def spawn(self):
+        """Starts it, and does not wait until it serves."""
         self.config.write_text(CONFIG.format(port=self.port, admin=self.admin, **self.settings))
         with open(self.folder / "interlockd.log", "a+") as log:
-            begin = log.tell()
+            self.begin = log.tell()
             self.process = subprocess.Popen([str(BIN / "interlockd"), "--config", str(self.config)],
                                             stdout=log, stderr=log)
 
+    def await_serving(self):
         def serving():
             if self.process.poll() is not None:
                 raise AssertionError(f"interlockd ended: {self.log()[-2000:]}")
             with open(self.folder / "interlockd.log") as lines:
-                lines.seek(begin)
+                lines.seek(self.begin)
                 return next((json.loads(line) for line in lines
                              if line.startswith("{") and '"serving"' in line), None)
         told = wait_for("interlockd to serve", serving, 30)

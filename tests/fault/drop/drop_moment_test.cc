@@ -10,28 +10,39 @@
 namespace interlock::drop {
 namespace {
 
-// The process is killed at exchange n: before it is sent, or after its effect.
-class DropCrash : public ::testing::TestWithParam<bool> {
+// A life at whose exchange 1 with Druid, then 2, then 3 … something happens, until there is none
+// so late.
+template <typename Moment>
+class AtEachExchange : public ::testing::TestWithParam<Moment> {
  protected:
+  virtual void Arm(DropSite& site, int n, int& exchange) = 0;
+
   void ForEachExchange(void (*run)(Life&)) {
     for (int n = 1; n < 500; ++n) {
-      SCOPED_TRACE(absl::StrCat("killed ", GetParam() ? "after" : "before", " exchange ", n));
+      SCOPED_TRACE(absl::StrCat("exchange ", n));
       Life life;
       int exchange = 0;
-      const auto crash = [&](const druid::HttpRequest&) {
-        if (++exchange == n) throw Crash();
-      };
-      (GetParam() ? life.site().after_reply : life.site().before_send) = crash;
+      Arm(life.site(), n, exchange);
       life.Submit();
-      if (HasFatalFailure()) return;
+      if (this->HasFatalFailure()) return;
       run(life);
-      if (HasFailure()) return;
+      if (this->HasFailure()) return;
       if (exchange < n) {
         EXPECT_GT(n, 20) << "the walk ended before it began";
         return;
       }
     }
     ADD_FAILURE() << "the walk never ends";
+  }
+};
+
+// The process is killed there: before it is sent, or after its effect.
+class DropCrash : public AtEachExchange<bool> {
+ protected:
+  void Arm(DropSite& site, int n, int& exchange) override {
+    (GetParam() ? site.after_reply : site.before_send) = [n, &exchange](const druid::HttpRequest&) {
+      if (++exchange == n) throw Crash();
+    };
   }
 };
 
@@ -57,27 +68,13 @@ INSTANTIATE_TEST_SUITE_P(Moments, DropCrash, ::testing::Bool(), [](const auto& i
   return std::string(info.param ? "AfterTheEffect" : "BeforeTheCall");
 });
 
-// Exchange n is not answered within its deadline: it was never sent, or its effect is there.
-class DropTimeout : public ::testing::TestWithParam<DropSite::Fate> {
+// It is not answered within its deadline: it was never sent, or its effect is there.
+class DropTimeout : public AtEachExchange<DropSite::Fate> {
  protected:
-  void ForEachExchange(void (*run)(Life&)) {
-    for (int n = 1; n < 500; ++n) {
-      SCOPED_TRACE(absl::StrCat("exchange ", n, " times out"));
-      Life life;
-      int exchange = 0;
-      life.site().fate = [&](const druid::HttpRequest&) {
-        return ++exchange == n ? GetParam() : DropSite::Fate::kGood;
-      };
-      life.Submit();
-      if (HasFatalFailure()) return;
-      run(life);
-      if (HasFailure()) return;
-      if (exchange < n) {
-        EXPECT_GT(n, 20) << "the walk ended before it began";
-        return;
-      }
-    }
-    ADD_FAILURE() << "the walk never ends";
+  void Arm(DropSite& site, int n, int& exchange) override {
+    site.fate = [this, n, &exchange](const druid::HttpRequest&) {
+      return ++exchange == n ? GetParam() : DropSite::Fate::kGood;
+    };
   }
 };
 
