@@ -72,7 +72,7 @@ INSTANTIATE_TEST_SUITE_P(Moments, DropCrash, ::testing::Bool(), [](const auto& i
 class DropTimeout : public AtEachExchange<DropSite::Fate> {
  protected:
   void Arm(DropSite& site, int n, int& exchange) override {
-    site.fate = [this, n, &exchange](const druid::HttpRequest&) {
+    site.fate = [n, &exchange](const druid::HttpRequest&) {
       return ++exchange == n ? GetParam() : DropSite::Fate::kGood;
     };
   }
