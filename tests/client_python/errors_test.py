@@ -55,6 +55,16 @@ class Errors(unittest.TestCase):
                 self.assertEqual(error.reason, reason)
                 self.assertEqual(error.code, code.name)
 
+    def test_a_request_that_is_too_large_is_an_invalid_argument(self):
+        error = self.raised(Error(CODES.RESOURCE_EXHAUSTED, message=
+                                  "Received message larger than max (17000655 vs. 16777216)"))
+        self.assertIs(type(error), interlock.InvalidArgument)
+        self.assertEqual(error.reason, "LIMIT_EXCEEDED")
+        self.assertIn("limits.max_request_bytes", error.message)
+        error = self.raised(Error(CODES.RESOURCE_EXHAUSTED, message=
+                                  f"Received message larger than max (70000000 vs. {64 << 20})"))
+        self.assertIs(type(error), interlock.Exhausted)
+
     def test_blockers_metadata_and_the_time_to_come_back_are_read(self):
         error = self.raised(Error(
             CODES.FAILED_PRECONDITION, "HELD", "held by auditor", {"holder": "auditor"},

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import re
 from typing import Any, Dict, Mapping, Optional, Sequence, Tuple, Type
 
 import grpc
 from google.rpc import error_details_pb2, status_pb2
+
+from interlock.channel import MAX_MESSAGE_BYTES
 
 DETAILS_KEY = "grpc-status-details-bin"
 
@@ -169,11 +172,35 @@ def from_rpc(error: grpc.RpcError) -> InterlockError:
     Details that can't be read are left out: code and text stand without them.
     """
     code = error.code().name
+    if too_large := _too_large(code, error.details() or ""):
+        return too_large
     status = _details(error.trailing_metadata() or ())
     fields: Dict[str, Any] = {"code": code}
     for detail in status.details:
         _read_detail(detail, fields)
     return class_of(code, fields.get("reason", ""))(error.details() or code, **fields)
+
+
+_TOO_LARGE = re.compile(r"(Received|Sent) message larger than max \((\d+) vs\. (\d+)\)")
+
+
+def _too_large(code: str, text: str) -> Optional[InterlockError]:
+    """gRPC turns such a request away before any service sees it.
+
+    Of a reply that is larger than we take it says the same; that is no fault of the request.
+    """
+    found = _TOO_LARGE.search(text) if code == "RESOURCE_EXHAUSTED" else None
+    if not found:
+        return None
+    way, size, limit = found.groups()
+    if way == "Received" and int(limit) == MAX_MESSAGE_BYTES:
+        return None
+    whose = ("limits.max_request_bytes of this server" if way == "Received"
+             else "as much as this client sends")
+    return InvalidArgument(
+        f"the request has {size} bytes; at most {limit}, which is {whose}: put inline data into files",
+        code="INVALID_ARGUMENT", reason="LIMIT_EXCEEDED",
+        metadata={"limit": "max_request_bytes", "allowed": limit})
 
 
 def _details(trailers: Sequence[Tuple[str, Any]]) -> Any:
