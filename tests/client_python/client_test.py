@@ -137,7 +137,8 @@ class Lists(Case):
 class Repeating(Case):
     def test_a_server_that_restarts_is_asked_again_with_the_same_request_id(self):
         self.answer("IngestionCoordinator.ReserveInterval",
-                    Error(CODES.UNAVAILABLE, "STORE_CLOSED"), Error(CODES.UNAVAILABLE),
+                    Error(CODES.UNAVAILABLE, "STORE_CLOSED"), Error(CODES.CANCELLED),
+                    Error(CODES.UNAVAILABLE),
                     ingestion_coordinator_pb2.ReserveIntervalResponse(
                         reservation={"fencing_token": 7}))
         granted = self.client.reserve("page_views", "2026-07-16")

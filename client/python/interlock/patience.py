@@ -18,6 +18,8 @@ LONGEST_PAUSE_SECONDS = 1.0
 # Nobody spoke, or the server said that it goes down or has too much to do. A Druid that
 # can't be reached is the caller's to wait for: its server did answer.
 _PASSING = {
+    # How gRPC ends a call that comes while the server shuts down: no service has seen it.
+    "CANCELLED": {""},
     "UNAVAILABLE": {"", "UNAVAILABLE", "STORE_UNAVAILABLE", "STORE_CLOSED", "SERVER_DRAINING"},
     "RESOURCE_EXHAUSTED": {"SERVER_BUSY", "STORE_QUEUE_FULL"},
 }
