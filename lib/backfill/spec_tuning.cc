@@ -1,6 +1,5 @@
 #include "lib/backfill/spec_tuning.h"
 
-#include <array>
 #include <limits>
 
 #include "absl/strings/ascii.h"
@@ -209,10 +208,9 @@ void CheckLocks(const Node& context, bool accept_concurrent) {
 
 void CheckContext(const Node& context, bool accept_concurrent_locks) {
   if (!context.Object()) return;
-  static constexpr std::array<absl::string_view, 6> kRuled = {
+  const std::vector<absl::string_view> ruled = {
       "forceTimeChunkLock", "useConcurrentLocks", "useSharedLock",
       "taskLockType",       "priority",           kContextMember};
-  const std::vector<absl::string_view> ruled(kRuled.begin(), kRuled.end());
   for (const auto& [name, node] : context.Members()) {
     if (name == kContextMember) {
       node.Fault("is Interlock's own member", "take it out; it is written at submit", "");
