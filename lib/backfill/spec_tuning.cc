@@ -208,9 +208,9 @@ void CheckLocks(const Node& context, bool accept_concurrent) {
 
 void CheckContext(const Node& context, bool accept_concurrent_locks) {
   if (!context.Object()) return;
-  const std::vector<absl::string_view> ruled = {
-      "forceTimeChunkLock", "useConcurrentLocks", "useSharedLock",
-      "taskLockType",       "priority",           kContextMember};
+  const std::vector<absl::string_view> ruled = {"forceTimeChunkLock", "useConcurrentLocks",
+                                                "useSharedLock",      "taskLockType",
+                                                "priority",           kContextMember};
   for (const auto& [name, node] : context.Members()) {
     if (name == kContextMember) {
       node.Fault("is Interlock's own member", "take it out; it is written at submit", "");
