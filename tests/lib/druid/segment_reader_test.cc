@@ -266,7 +266,7 @@ TEST(SegmentReader, HalfANumberIsNotTakenForTheNumber) {
   SegmentReader reader(SegmentReader::Shape::kSegments, [](UnusedSegment&) {});
   // Alone, the first half would be a fault already.
   ASSERT_TRUE(reader.Feed(R"([{"dataSource":"d","size":9999999999999999999)"));
-  EXPECT_FALSE(reader.Feed(std::string(200, '9') + "}]"));
+  EXPECT_FALSE(reader.Feed(absl::StrCat(std::string(200, '9'), "}]")));
   EXPECT_THAT(reader.reason(), HasSubstr("a size of 99999999999999999999999"));
 }
 

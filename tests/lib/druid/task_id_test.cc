@@ -5,6 +5,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "lib/time/reason.h"
@@ -85,9 +86,9 @@ TEST(PinnedTaskId, FitsKubernetesWhereNamesAreLongOrStrange) {
 
 TEST(PinnedTaskId, TheCutPartDoesNotTellThemApart) {
   AttemptKey first = Key();
-  first.datasource = std::string(200, 'a') + "1";
+  first.datasource = absl::StrCat(std::string(200, 'a'), "1");
   AttemptKey second = Key();
-  second.datasource = std::string(200, 'a') + "2";
+  second.datasource = absl::StrCat(std::string(200, 'a'), "2");
   EXPECT_NE(PinnedTaskId(first), PinnedTaskId(second));
 }
 
