@@ -41,19 +41,14 @@ class SociConnection::Statement {
   }
 
   Rows Query(Values values) {
-    Set(values);
     Rows rows;
-    for (bool found = statement_.execute(true); found; found = statement_.fetch()) {
-      rows.push_back(CurrentRow());
-    }
+    Run(values, [&] { rows.push_back(CurrentRow()); });
     return rows;
   }
 
   int64_t Execute(Values values) {
-    Set(values);
     // To its end, also where it returns rows: a statement left open keeps COMMIT waiting.
-    for (bool found = statement_.execute(true); found; found = statement_.fetch()) {
-    }
+    Run(values, [] {});
     return statement_.get_affected_rows();
   }
 
@@ -75,6 +70,20 @@ class SociConnection::Statement {
       statement_.exchange(soci::use(parameter.text, parameter.indicator));
     } else {
       statement_.exchange(soci::use(parameter.number, parameter.indicator));
+    }
+  }
+
+  template <typename ForEachRow>
+  void Run(Values values, ForEachRow for_each_row) {
+    Set(values);
+    try {
+      for (bool found = statement_.execute(true); found; found = statement_.fetch()) for_each_row();
+    } catch (...) {
+      // SOCI drops its copies of the values where a run succeeds. Those of a failed one would
+      // be sent again where the next is given NULL.
+      statement_.undefine_and_bind();
+      statement_.define_and_bind();
+      throw;
     }
   }
 

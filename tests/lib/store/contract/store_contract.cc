@@ -147,6 +147,28 @@ TEST_P(StoreContract, ABodyThatPassesOverAFailedStatementIsUndoneAllTheSame) {
   EXPECT_EQ(Get("a"), 1);
 }
 
+// The same statement, prepared once: what a failed run of it was given is not in the next.
+TEST_P(StoreContract, NothingIsKeptOfWhatAFailedStatementWasGiven) {
+  const auto insert = [&](const std::string& name, const Value& note) {
+    return store_->Write([&](Transaction& tx) {
+      return tx.Execute("INSERT INTO thing (name, note) VALUES (:name, :note)", {name, note})
+          .status();
+    });
+  };
+  ASSERT_TRUE(insert("a", Value("first")).ok());
+  ASSERT_EQ(ReasonOf(insert("a", Value("of the one that failed"))), "STORE_CONSTRAINT");
+  ASSERT_TRUE(insert("b", Value()).ok());
+  bool is_null = false;
+  ASSERT_TRUE(store_
+                  ->Read([&](Transaction& tx) {
+                    auto rows = tx.Query("SELECT note FROM thing WHERE name = 'b'", {});
+                    if (rows.ok()) is_null = rows->front().IsNull(0);
+                    return rows.status();
+                  })
+                  .ok());
+  EXPECT_TRUE(is_null);
+}
+
 TEST_P(StoreContract, AnExceptionInABodyIsAnErrorNotACrash) {
   const absl::Status status = store_->Write([](Transaction& tx) -> absl::Status {
     EXPECT_TRUE(PutIn(tx, "a", 1).ok());
