@@ -6,51 +6,34 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "lib/backfill/derived_worker.h"
-#include "lib/lease/reservations.h"
 #include "lib/seal/corrections.h"
 #include "lib/seal/seals.h"
 #include "lib/store/store.h"
 #include "lib/work/loop.h"
 #include "server/admin_server.h"
-#include "server/audit_service.h"
 #include "server/audit_upkeep.h"
 #include "server/backfilling.h"
-#include "server/backfills_service.h"
 #include "server/clock_jumps.h"
 #include "server/conversions/time.h"
 #include "server/correction_call.h"
-#include "server/doctor.h"
-#include "server/drop_call.h"
 #include "server/dropping.h"
-#include "server/drops_service.h"
 #include "server/druid_connection.h"
 #include "server/executor.h"
-#include "server/explain_call.h"
-#include "server/findings_service.h"
 #include "server/gauges.h"
 #include "server/grpc_listener.h"
-#include "server/ingestion_coordinator.h"
-#include "server/jobs_service.h"
 #include "server/lease_housekeeper.h"
 #include "server/lease_options.h"
 #include "server/lease_settings.h"
 #include "server/log.h"
 #include "server/metrics.h"
 #include "server/presence.h"
-#include "server/reservation_watch.h"
-#include "server/reservations_service.h"
 #include "server/seal_obstacle.h"
 #include "server/seal_upkeep.h"
-#include "server/seals_service.h"
-#include "server/server_service.h"
+#include "server/services.h"
 #include "server/store_opening.h"
 #include "server/streaming.h"
-#include "server/submit_call.h"
 #include "server/sweeping.h"
-#include "server/verify_call.h"
-#include "server/waiting_line.h"
 
 namespace interlock::server {
 namespace {
@@ -88,8 +71,7 @@ class InterlockServer::Parts {
   void Drain() {
     draining_ = true;
     backfilling_->watcher().End();
-    reservation_watcher_->End();
-    waiting_line_->End();
+    services_->EndWaits();
     grpc_->Drain(absl::ToChronoMilliseconds(FromProto(config_.listen().drain_timeout())));
     if (sweeping_) sweeping_->Stop();
     loop_->Stop();
@@ -262,60 +244,16 @@ class InterlockServer::Parts {
   }
 
   absl::Status Listen() {
-    waiting_line_ = std::make_unique<WaitingLine>(*store_);
-    reservation_watcher_ = std::make_unique<ReservationWatcher>(*store_);
     lease_housekeeper_ = std::make_unique<LeaseHousekeeper>(
         *store_, LeaseHousekeeper::Kept{FromProto(config_.retention().events()),
                                         FromProto(config_.retention().reservations()),
                                         FromProto(config_.retention().request_ids())});
-    reserve_ =
-        std::make_unique<ReserveIntervalCall>(*store_, metrics_, *waiting_line_, lease_settings_);
-    const VerifySettings verify{FromProto(config_.verification().grace()),
-                                config_.limits().max_partitions_per_call()};
-    verify_ = std::make_unique<VerifyCall>(
-        VerifyCall::World{*store_, druid_.cluster(), backfilling_->backfills(), executor_}, verify);
-    submit_ = std::make_unique<SubmitCall>(backfilling_->backfills(), *correction_call_, executor_,
-                                           config_.limits().max_spec_bytes());
-    backfills_service_ =
-        std::make_unique<BackfillsService>(backfilling_->backfills(), backfilling_->watcher(),
-                                           executor_, [this](const backfill::Backfill& retried) {
-                                             return correction_call_->FollowAgain(retried);
-                                           });
-    jobs_service_ = std::make_unique<JobsService>(backfilling_->jobs(), executor_,
-                                                  config_.limits().max_spec_bytes());
-    drop_call_ = std::make_unique<DropCall>(dropping_->drops(), executor_);
-    drops_service_ =
-        std::make_unique<DropsService>(dropping_->drops(), dropping_->retention(), executor_);
-    coordinator_service_ =
-        std::make_unique<IngestionCoordinatorService>(*reserve_, *submit_, *verify_, *drop_call_);
-    reservations_service_ =
-        std::make_unique<ReservationsService>(*store_, lease_settings_, *reservation_watcher_);
     gauges_ = std::make_unique<Gauges>(*store_, druid_.cluster(), executor_, metrics_);
-    doctor_ = std::make_unique<Doctor>(druid_.cluster(), clock_, druid_.access());
-    server_service_ =
-        std::make_unique<ServerService>(config_, lease_settings_, *store_, druid_.cluster(),
-                                        *doctor_, executor_, [this] { return Ready(); });
-    audit_service_ = std::make_unique<AuditService>(*store_, executor_);
-    explain_ = std::make_unique<ExplainCall>(
-        ExplainCall::World{*store_, druid_.cluster(), backfilling_->backfills(), dropping_->drops(),
-                           *seals_, streaming_->streams(), executor_},
-        verify, LeaseLimits(config_));
-    findings_service_ = std::make_unique<FindingsService>(*store_, *explain_, executor_);
-    std::vector<grpc::Service*> services = {findings_service_.get()};
-    services.push_back(audit_service_.get());
-    seals_service_ = std::make_unique<SealsService>(SealsService::World{
-        *store_, druid_.cluster(), *seals_, *corrections_, executor_,
-        [this](const std::string& id, Instant due) { return seal_upkeep_->LookAt(id, due); },
-        [this] { return seal_upkeep_->ApplyPolicies(); }, dropping_->drops()});
-    services.push_back(seals_service_.get());
-    services.push_back(server_service_.get());
-    services.push_back(streaming_->service());
-    services.push_back(backfills_service_.get());
-    services.push_back(jobs_service_.get());
-    services.push_back(drops_service_.get());
-    services.push_back(coordinator_service_.get());
-    services.push_back(reservations_service_.get());
-    auto grpc = GrpcListener::Start(config_, services, metrics_);
+    services_ = std::make_unique<Services>(Services::World{
+        config_, lease_settings_, clock_, metrics_, *store_, druid_.cluster(), druid_.access(),
+        executor_, *backfilling_, *dropping_, *streaming_, *seals_, *corrections_, *seal_upkeep_,
+        *correction_call_, [this] { return Ready(); }});
+    auto grpc = GrpcListener::Start(config_, services_->all(), metrics_);
     if (!grpc.ok()) return grpc.status();
     grpc_ = *std::move(grpc);
     if (config_.store().has_postgresql()) {
@@ -360,25 +298,9 @@ class InterlockServer::Parts {
   std::unique_ptr<work::Loop> loop_;
   std::unique_ptr<Gauges> gauges_;
   Executor executor_{kThreads};
-  std::unique_ptr<WaitingLine> waiting_line_;
-  std::unique_ptr<ReservationWatcher> reservation_watcher_;
   std::unique_ptr<LeaseHousekeeper> lease_housekeeper_;
   std::unique_ptr<Presence> presence_;
-  std::unique_ptr<ReserveIntervalCall> reserve_;
-  std::unique_ptr<VerifyCall> verify_;
-  std::unique_ptr<ExplainCall> explain_;
-  std::unique_ptr<SubmitCall> submit_;
-  std::unique_ptr<BackfillsService> backfills_service_;
-  std::unique_ptr<JobsService> jobs_service_;
-  std::unique_ptr<DropCall> drop_call_;
-  std::unique_ptr<DropsService> drops_service_;
-  std::unique_ptr<Doctor> doctor_;
-  std::unique_ptr<ServerService> server_service_;
-  std::unique_ptr<IngestionCoordinatorService> coordinator_service_;
-  std::unique_ptr<ReservationsService> reservations_service_;
-  std::unique_ptr<AuditService> audit_service_;
-  std::unique_ptr<SealsService> seals_service_;
-  std::unique_ptr<FindingsService> findings_service_;
+  std::unique_ptr<Services> services_;
   std::unique_ptr<GrpcListener> grpc_;
   std::unique_ptr<AdminServer> admin_;
 };
