@@ -1,12 +1,12 @@
 #include "server/page_token.h"
 
-#include <cstdint>
 #include <memory>
 
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
+#include "lib/time/fnv.h"
 #include "lib/time/status_reason.h"
 
 namespace interlock::server {
@@ -32,11 +32,8 @@ std::string Asked(const Message& request) {
   return absl::StrCat(std::string(request.GetDescriptor()->full_name()), "\n", bytes);
 }
 
-// FNV-1a.
 std::string MarkOf(const Message& request) {
-  uint32_t mark = 2166136261;
-  for (const char c : Asked(request)) mark = (mark ^ static_cast<unsigned char>(c)) * 16777619;
-  return absl::StrCat(absl::Hex(mark));
+  return absl::StrCat(absl::Hex(Fnv1a32(Asked(request))));
 }
 
 std::string TokenOf(const Message& request) {

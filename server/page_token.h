@@ -2,7 +2,7 @@
 //
 // With another filter the same place is another one, so that rows would be left out without a
 // word; and the tokens of two lists look alike. The mark is the same on every server and after
-// every restart; it is no secret. Reservations have a mark of their own (lib/lease/list.cc).
+// every restart; it is no secret.
 //
 // Threads: functions of their arguments.
 #pragma once

@@ -12,6 +12,7 @@
 #include "server/conversions/reservation.h"
 #include "server/conversions/time.h"
 #include "server/list_writer.h"
+#include "server/page_token.h"
 #include "server/status_conversion.h"
 #include "server/unary.h"
 
@@ -79,12 +80,14 @@ absl::Status AddPage(store::Transaction& tx, const v1::ListReservationsRequest& 
                      v1::ListReservationsResponse* response) {
   // Asked for WAITING alone: those were all.
   if (!request.states().empty() && filter.states.empty()) return absl::OkStatus();
-  auto listed = lease::List(tx, filter, {size, request.page_token()});
+  const auto place = PagePlace(request);
+  if (!place.ok()) return place.status();
+  auto listed = lease::List(tx, filter, {size, *place});
   if (!listed.ok()) return listed.status();
   for (const auto& reservation : listed->reservations) {
     ToProto(reservation, tx.now(), response->add_reservations());
   }
-  response->set_next_page_token(listed->next);
+  response->set_next_page_token(PageToken(request, listed->next));
   return absl::OkStatus();
 }
 

@@ -6,21 +6,12 @@
 #include "absl/strings/str_cat.h"
 #include "lib/druid/error_body.h"
 #include "lib/druid/utf8.h"
+#include "lib/time/fnv.h"
 
 namespace interlock::druid {
 namespace {
 
 bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
-
-// FNV-1a, 64 bit: the same in every build, so that replicas agree.
-uint64_t HashOf(absl::string_view text) {
-  uint64_t hash = 14695981039346656037u;
-  for (const char c : text) {
-    hash ^= static_cast<unsigned char>(c);
-    hash *= 1099511628211u;
-  }
-  return hash;
-}
 
 // Of an id's text, up to what means something else.
 size_t PlainBytes(absl::string_view text) {
@@ -109,7 +100,7 @@ bool IdListReader::EndOfId() {
   if (!interval.ok()) return Fail(absl::StrCat("no segment's id: ", Shortened(id_)));
   IntervalContent& content = contents_[*interval];
   ++content.segments;
-  content.digest += HashOf(id_);
+  content.digest += Fnv1a64(id_);
   return true;
 }
 

@@ -1,17 +1,16 @@
 #include <algorithm>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "lib/lease/lease_errors.h"
 #include "lib/lease/overlaps.h"
-#include "lib/lease/packed.h"
 #include "lib/lease/request.h"
 #include "lib/lease/reservations.h"
 #include "lib/lease/tables.h"
-#include "lib/time/interval_set.h"
 #include "lib/time/status_reason.h"
 
 namespace interlock::lease {
@@ -20,32 +19,19 @@ namespace {
 // Rows of one look at a table.
 constexpr int64_t kChunk = 200;
 
-// A page token is two numbers, where in the list's order the next page starts, and a mark of
-// the list: with another filter those numbers mean something else.
+// A page token is two numbers: where in the list's order the next page starts.
 struct Place {
   int64_t first = 0;
   int64_t second = 0;
 };
 
-// FNV-1a: the same on every server and after every restart.
-uint32_t MarkOf(const Filter& filter) {
-  std::vector<std::string> texts = {filter.datasource, filter.holder,
-                                    filter.overlapping ? filter.overlapping->ToString() : ""};
-  for (const State state : filter.states) texts.emplace_back(NameOf(state));
-  uint32_t mark = 2166136261;
-  for (const char c : JoinTexts(texts)) mark = (mark ^ static_cast<unsigned char>(c)) * 16777619;
-  return mark;
-}
+std::string Print(const Place& place) { return absl::StrCat(place.first, ".", place.second); }
 
-std::string Print(const Place& place, const Filter& filter) {
-  return absl::StrCat(place.first, ".", place.second, ".", absl::Hex(MarkOf(filter)));
-}
-
-absl::StatusOr<Place> ParsePlace(const std::string& token, const Filter& filter, Place start) {
+absl::StatusOr<Place> ParsePlace(const std::string& token, Place start) {
   if (token.empty()) return start;
   const std::vector<std::string> parts = absl::StrSplit(token, '.');
-  if (parts.size() != 3 || !absl::SimpleAtoi(parts[0], &start.first) ||
-      !absl::SimpleAtoi(parts[1], &start.second) || token != Print(start, filter)) {
+  if (parts.size() != 2 || !absl::SimpleAtoi(parts[0], &start.first) ||
+      !absl::SimpleAtoi(parts[1], &start.second)) {
     return BadPageToken(token);
   }
   return start;
@@ -68,7 +54,7 @@ bool MayMatch(const Filter& filter, const Stored& stored) {
 
 absl::StatusOr<Listed> ListInOrder(store::Transaction& tx, const Filter& filter, const Page& page,
                                    int64_t datasource) {
-  absl::StatusOr<Place> place = ParsePlace(page.token, filter, {datasource, 0});
+  absl::StatusOr<Place> place = ParsePlace(page.token, {datasource, 0});
   if (!place.ok()) return place.status();
   Key after{place->first, place->second};
   Listed listed;
@@ -82,13 +68,13 @@ absl::StatusOr<Listed> ListInOrder(store::Transaction& tx, const Filter& filter,
       if (!reservation.ok()) return reservation.status();
       if (Matches(filter, *reservation)) listed.reservations.push_back(*std::move(reservation));
       if (static_cast<int64_t>(listed.reservations.size()) >= page.size) {
-        listed.next = Print({after.datasource, after.token}, filter);
+        listed.next = Print({after.datasource, after.token});
         return listed;
       }
     }
     if (static_cast<int64_t>(chunk->size()) < kChunk) return listed;
   }
-  listed.next = Print({after.datasource, after.token}, filter);
+  listed.next = Print({after.datasource, after.token});
   return listed;
 }
 
@@ -160,7 +146,7 @@ absl::StatusOr<Listed> ListOverlapping(store::Transaction& tx, const Filter& fil
   const Interval& asked = filter.overlapping.value_or(Interval::Eternity());
   absl::StatusOr<Place> first = FirstPlace(tx, datasource, asked);
   if (!first.ok()) return first.status();
-  absl::StatusOr<Place> place = ParsePlace(page.token, filter, *first);
+  absl::StatusOr<Place> place = ParsePlace(page.token, *first);
   if (!place.ok()) return place.status();
   Listed listed;
   for (int64_t looked = 0; looked < kMostLooked; looked += kChunk) {
@@ -176,13 +162,13 @@ absl::StatusOr<Listed> ListOverlapping(store::Transaction& tx, const Filter& fil
         listed.reservations.push_back(*std::move(reservation));
       }
       if (static_cast<int64_t>(listed.reservations.size()) >= page.size) {
-        listed.next = Print(*place, filter);
+        listed.next = Print(*place);
         return listed;
       }
     }
     if (static_cast<int64_t>(rows->size()) < kChunk) return listed;
   }
-  listed.next = Print(*place, filter);
+  listed.next = Print(*place);
   return listed;
 }
 

@@ -9,18 +9,12 @@
 #include "absl/strings/str_cat.h"
 #include "lib/simulator/json.h"
 #include "lib/simulator/roll_up.h"
+#include "lib/time/fnv.h"
 
 namespace interlock::simulator {
 namespace {
 
 using Rows = std::vector<const InputRow*>;
-
-// FNV-1a: which bucket a row falls in need not be Druid's, only always the same.
-uint64_t Hash(const std::string& text) {
-  uint64_t hash = 14695981039346656037u;
-  for (const unsigned char c : text) hash = (hash ^ c) * 1099511628211u;
-  return hash;
-}
 
 // What Druid hashes: the time by query granularity and the dimensions, or only the
 // partition dimensions where those are named.
@@ -72,7 +66,8 @@ std::vector<Partition> Hashed(const IngestSpec& spec, const Rows& rows) {
   const int buckets = static_cast<int>(spec.partitions.shards.value_or(wanted));
   std::map<int, Rows> by_bucket;
   for (const InputRow* row : rows) {
-    by_bucket[static_cast<int>(Hash(HashKey(spec, dimensions, *row)) % buckets)].push_back(row);
+    // Which bucket a row falls in need not be Druid's, only always the same.
+    by_bucket[static_cast<int>(Fnv1a64(HashKey(spec, dimensions, *row)) % buckets)].push_back(row);
   }
   std::vector<Partition> partitions;
   const int core = static_cast<int>(by_bucket.size());

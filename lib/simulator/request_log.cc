@@ -7,6 +7,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "lib/simulator/json.h"
+#include "lib/time/fnv.h"
 
 namespace interlock::simulator {
 namespace {
@@ -14,12 +15,7 @@ namespace {
 constexpr size_t kMaxEntries = 100'000;
 constexpr size_t kMaxKeptBytes = 16 << 10;  // of a body
 
-// FNV-1a, 64 bits.
-std::string Digest(const std::string& body) {
-  uint64_t hash = 14695981039346656037u;
-  for (const unsigned char c : body) hash = (hash ^ c) * 1099511628211u;
-  return absl::StrFormat("%016x", hash);
-}
+std::string Digest(const std::string& body) { return absl::StrFormat("%016x", Fnv1a64(body)); }
 
 void Write(JsonWriter& out, const LoggedRequest& entry, bool bodies) {
   out.Object()

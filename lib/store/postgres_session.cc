@@ -1,15 +1,13 @@
 #include "lib/store/postgres_session.h"
 
-#include <cstdint>
 #include <utility>
+
+#include "lib/time/fnv.h"
 
 namespace interlock::store {
 
 int LockNumber(const std::string& name) {
-  // FNV-1a.
-  uint32_t hash = 2166136261U;
-  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
-  const int number = static_cast<int>(hash);
+  const int number = static_cast<int>(Fnv1a32(name));
   return number == kEverythingLock || number == kMigrationLock ? 2 : number;
 }
 
