@@ -281,12 +281,16 @@ class DropSite {
    public:
     explicit Hooked(DropSite& site) : site_(site), curl_(druid::CurlTransportOptions()) {}
     druid::HttpReply Send(const druid::HttpRequest& request) override {
-      if (site_.before_send) site_.before_send(request);
-      const Fate fate = site_.fate ? site_.fate(request) : Fate::kGood;
+      // Copies: what is called may put another in its place.
+      const auto before_send = site_.before_send;
+      if (before_send) before_send(request);
+      const auto fate_of = site_.fate;
+      const Fate fate = fate_of ? fate_of(request) : Fate::kGood;
       druid::HttpReply reply;
       if (fate != Fate::kTimesOutBefore) reply = curl_.Send(request);
       if (fate != Fate::kGood) reply = TimedOut();
-      if (site_.after_reply) site_.after_reply(request);
+      const auto after_reply = site_.after_reply;
+      if (after_reply) after_reply(request);
       return reply;
     }
 
