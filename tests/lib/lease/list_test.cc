@@ -100,24 +100,5 @@ TEST_F(ListReservations, RefusesWhatItCannotFollow) {
   EXPECT_EQ(ReasonOf(status_of({}, {10, "junk"})), "BAD_PAGE_TOKEN");
 }
 
-TEST_F(ListReservations, APageTokenIsOfOneListAlone) {
-  for (int i = 1; i < 4; ++i) Granted("a", {Hour(i)});
-  const Filter wiki{"wiki", {}, "", {}};
-  const std::string token = List(wiki, {1, ""}).next;
-  ASSERT_FALSE(token.empty());
-  const auto reason = [&](const Filter& filter, const std::string& shown) {
-    return ReasonOf(store_->Read([&](store::Transaction& tx) {
-      return lease::List(tx, filter, {1, shown}).status();
-    }));
-  };
-  EXPECT_EQ(reason(wiki, token), "");
-  EXPECT_EQ(reason({}, token), "BAD_PAGE_TOKEN");
-  EXPECT_EQ(reason({"wiki", {}, "a", {}}, token), "BAD_PAGE_TOKEN");
-  EXPECT_EQ(reason({"wiki", {}, "", {State::kReleased}}, token), "BAD_PAGE_TOKEN");
-  EXPECT_EQ(reason(Overlapping(Hour(2)), token), "BAD_PAGE_TOKEN");
-  EXPECT_EQ(reason(wiki, token + "0"), "BAD_PAGE_TOKEN");
-  EXPECT_EQ(reason(wiki, "1.2"), "BAD_PAGE_TOKEN");
-}
-
 }  // namespace
 }  // namespace interlock::lease

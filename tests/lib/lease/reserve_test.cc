@@ -138,56 +138,6 @@ TEST_F(ReserveInterval, RefusesWhereNothingIsLeftToSkipTo) {
   EXPECT_EQ(ReasonOf(Reserve(request).status()), "HELD");
 }
 
-TEST_F(ReserveInterval, GivesTheSameAnswerToTheSameRequest) {
-  Granted("a", {Hour(3)});
-  ReserveRequest request = Request("b", {Hours(2, 6)});
-  request.request_id = "run-1";
-  request.skip_held = true;
-  const auto first = Reserve(request);
-  ASSERT_TRUE(first.ok()) << first.status();
-  const auto second = Reserve(request);
-  ASSERT_TRUE(second.ok()) << second.status();
-  EXPECT_TRUE(second->repeated);
-  EXPECT_EQ(second->reservation.id, first->reservation.id);
-  EXPECT_EQ(second->reservation.token, first->reservation.token);
-  EXPECT_THAT(second->reservation.intervals, ElementsAre(Hour(2), Hours(4, 6)));
-  ASSERT_THAT(second->skipped, SizeIs(1));
-  EXPECT_EQ(second->skipped[0].interval, Hour(3));
-  EXPECT_EQ(second->skipped[0].holder, "a");
-  // Another holder's run-1 is another request.
-  request.holder = "c";
-  EXPECT_EQ(ReasonOf(Reserve(request).status()), "HELD");
-}
-
-TEST_F(ReserveInterval, RefusesARequestIdWithAnotherBodyAndSaysWhatDiffers) {
-  ReserveRequest request = Request("b", {Hour(2)});
-  request.request_id = "run-1";
-  Granted(request);
-  request.intervals = {Hour(4)};
-  request.ttl = absl::Minutes(20);
-  const auto refused = Reserve(request);
-  EXPECT_EQ(refused.status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(ReasonOf(refused.status()), "REQUEST_ID_REUSED");
-  const std::string differs = MetadataOf(refused.status()).at("differs");
-  EXPECT_EQ(differs, "intervals was '" + Hour(2).ToString() + "', is '" + Hour(4).ToString() +
-                         "'; ttl was '10m', is '20m'");
-}
-
-TEST_F(ReserveInterval, ARequestIdNeverGrantsTwiceWithinADayOfItsEnd) {
-  ReserveRequest request = Request("b", {Hour(2)});
-  request.request_id = "run-1";
-  const Reservation first = Granted(request);
-  ASSERT_TRUE(Release(first).ok());
-  EXPECT_EQ(ReasonOf(Reserve(request).status()), "RELEASED");
-  clock_.Advance(Limits().request_id_kept);
-  EXPECT_EQ(ReasonOf(Reserve(request).status()), "RELEASED");
-  clock_.Advance(absl::Milliseconds(1));
-  const auto again = Reserve(request);
-  ASSERT_TRUE(again.ok()) << again.status();
-  EXPECT_GT(again->reservation.token, first.token);
-  EXPECT_FALSE(again->repeated);
-}
-
 TEST_F(ReserveInterval, JoinsOverlappingAndTouchingIntervalsOfOneRequest) {
   EXPECT_THAT(Granted("a", {Hours(4, 6), Hours(2, 3), Hours(5, 8), Hour(3)}).intervals,
               ElementsAre(Hours(2, 8)));
@@ -207,17 +157,6 @@ TEST_F(ReserveInterval, NamesEveryFaultOfARequest) {
   EXPECT_EQ(FaultsOf(Reserve(request).status()).front().pointer, "/labels");
 }
 
-TEST_F(ReserveInterval, AFaultOfALimitIsSaidOnceWithTheNameThatSetsIt) {
-  ReserveRequest request = Request("a", {Hour(1)});
-  request.ttl = absl::Hours(25);
-  const absl::Status refused = Reserve(request).status();
-  EXPECT_EQ(std::string(refused.message()),
-            "/ttl: it is 1d1h; at most 1d, which is limits.max_ttl of this server");
-  const Fault fault = FaultsOf(refused).front();
-  EXPECT_EQ(absl::StrCat(fault.pointer, ": ", fault.found, "; ", fault.would_do),
-            std::string(refused.message()));
-}
-
 TEST_F(ReserveInterval, AnIdIsSpelledInOneWay) {
   const Reservation granted = Granted("a", {Hour(1)});
   ASSERT_EQ(granted.id, "r1-1");
@@ -226,26 +165,6 @@ TEST_F(ReserveInterval, AnIdIsSpelledInOneWay) {
     other.id = id;
     EXPECT_EQ(ReasonOf(Renew(other).status()), "UNKNOWN_RESERVATION") << id;
   }
-}
-
-TEST_F(ReserveInterval, APlanAnswersARequestIdAsAGrantWould) {
-  const auto plan = [&](const ReserveRequest& request) {
-    return In<Grant>([&](store::Transaction& tx) { return Plan(tx, request, {}); });
-  };
-  ReserveRequest request = Request("b", {Hour(2)});
-  request.request_id = "run-1";
-  EXPECT_TRUE(plan(request)->reservation.id.empty());
-  const Reservation first = Granted(request);
-  EXPECT_EQ(plan(request)->reservation.id, first.id);
-  EXPECT_TRUE(plan(request)->repeated);
-  ReserveRequest other = request;
-  other.intervals = {Hour(3)};
-  EXPECT_EQ(ReasonOf(plan(other).status()), "REQUEST_ID_REUSED");
-  ASSERT_TRUE(Release(first).ok());
-  EXPECT_EQ(ReasonOf(plan(request).status()), "RELEASED");
-  clock_.Advance(absl::Hours(25));
-  EXPECT_TRUE(plan(request).ok());
-  EXPECT_TRUE(plan(request)->reservation.id.empty());
 }
 
 TEST_F(ReserveInterval, EternityIsAnIntervalLikeOthers) {
@@ -258,45 +177,6 @@ TEST_F(ReserveInterval, EternityIsAnIntervalLikeOthers) {
   EXPECT_EQ(ReasonOf(Reserve("b", {eternity}).status()), "HELD");
   ASSERT_TRUE(Release(all).ok());
   EXPECT_TRUE(Reserve("b", {eternity}).ok());
-}
-
-TEST_F(ReserveInterval, NamesTheLimitThatWasReached) {
-  Limits limits;
-  limits.intervals_per_call = 2;
-  limits.longest_interval = absl::Hours(4);
-  const auto limit_of = [&](const ReserveRequest& request) {
-    const auto refused = Reserve(request, limits);
-    EXPECT_EQ(ReasonOf(refused.status()), "LIMIT_EXCEEDED") << refused.status();
-    return MetadataOf(refused.status())["limit"];
-  };
-  EXPECT_EQ(limit_of(Request("a", {Hour(1), Hour(3), Hour(5)})), "max_intervals_per_call");
-  EXPECT_EQ(limit_of(Request("a", {Hours(1, 6)})), "max_interval");
-  ReserveRequest request = Request("a", {Hour(1)});
-  request.ttl = absl::Milliseconds(999);
-  EXPECT_EQ(limit_of(request), "min_ttl");
-  request.ttl = absl::Hours(25);
-  EXPECT_EQ(limit_of(request), "max_ttl");
-  request.ttl = absl::Minutes(1);
-  request.wait = absl::Hours(2);
-  EXPECT_EQ(limit_of(request), "max_wait");
-}
-
-TEST_F(ReserveInterval, APlanIsRefusedByTheLimitThatWouldRefuseTheGrant) {
-  Limits limits;
-  limits.live_per_holder = 1;
-  caller_.identity = "a";
-  ReserveRequest request = Request("a", {Hour(1)});
-  request.ttl = absl::Minutes(1);
-  ASSERT_TRUE(Reserve(request, limits).ok());
-  const auto room = [&](const std::string& identity) {
-    return store_->Read([&](store::Transaction& tx) {
-      return CheckRoom(tx, Request("a", {Hour(2)}), identity, limits);
-    });
-  };
-  EXPECT_EQ(MetadataOf(room("a"))["limit"], "max_reservations_per_holder");
-  EXPECT_TRUE(room("b").ok());
-  clock_.Advance(absl::Minutes(1));
-  EXPECT_TRUE(room("a").ok()) << "it has expired";
 }
 
 // There are more of them than one look at the table takes.
@@ -319,48 +199,6 @@ TEST_F(ReserveInterval, ALiveAppendBehindManyThatExpiredIsSeen) {
   const auto refused = Reserve("b", {Hours(0, 24)});
   ASSERT_EQ(ReasonOf(refused.status()), "HELD") << refused.status();
   EXPECT_EQ(MetadataOf(refused.status())["holder"], "live");
-}
-
-TEST_F(ReserveInterval, LimitsLiveReservationsPerHolderAndPerDatasource) {
-  Limits limits;
-  limits.live_per_holder = 2;
-  limits.live_per_datasource = 3;
-  caller_.identity = "a";
-  EXPECT_TRUE(Reserve(Request("a", {Hour(1)}), limits).ok());
-  const auto second = Reserve(Request("a", {Hour(2)}), limits);
-  EXPECT_TRUE(second.ok());
-  const auto third = Reserve(Request("a", {Hour(3)}), limits);
-  EXPECT_EQ(third.status().code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_EQ(MetadataOf(third.status())["limit"], "max_reservations_per_holder");
-  EXPECT_THAT(std::string(third.status().message()),
-              HasSubstr("a in wiki has 2 live reservations already, which is "
-                        "limits.max_reservations_per_holder"));
-  caller_.identity = "b";
-  EXPECT_TRUE(Reserve(Request("b", {Hour(3)}), limits).ok());
-  EXPECT_EQ(MetadataOf(Reserve(Request("b", {Hour(4)}), limits).status())["limit"],
-            "max_reservations_per_datasource");
-  // What is released or has expired does not count.
-  EXPECT_TRUE(Release(second->reservation).ok());
-  caller_.identity = "a";
-  EXPECT_TRUE(Reserve(Request("a", {Hour(4)}), limits).ok());
-  clock_.Advance(absl::Minutes(10));
-  EXPECT_TRUE(Reserve(Request("a", {Hour(5)}), limits).ok());
-}
-
-TEST_F(ReserveInterval, ANameBelowOnesOwnEvadesNoLimit) {
-  Limits limits;
-  limits.live_per_holder = 2;
-  caller_.identity = "a";
-  const auto first = Reserve(Request("a/one", {Hour(1)}), limits);
-  ASSERT_TRUE(first.ok());
-  EXPECT_TRUE(Reserve(Request("a/two", {Hour(2)}), limits).ok());
-  EXPECT_EQ(ReasonOf(Reserve(Request("a/three", {Hour(3)}), limits).status()), "LIMIT_EXCEEDED");
-  ASSERT_TRUE(Release(first->reservation).ok());
-  EXPECT_TRUE(Reserve(Request("a/three", {Hour(3)}), limits).ok());
-  // Each datasource is counted by itself.
-  ReserveRequest elsewhere = Request("a", {Hour(1)});
-  elsewhere.datasource = "clicks";
-  EXPECT_TRUE(Reserve(elsewhere, limits).ok());
 }
 
 TEST_F(ReserveInterval, ARefusalCostsNoToken) {
