@@ -172,12 +172,48 @@ absl::Status Gauges::ReadKills(store::Transaction& tx, Refill& refill) {
 
 namespace {
 
+// The sweeper has the same verdict open there.
+absl::StatusOr<bool> IsSweptToo(store::Transaction& tx, const guard::Finding& finding) {
+  constexpr int64_t kMostAlike = 100;
+  for (const Interval& interval : finding.intervals) {
+    sweep::Filter filter;
+    filter.datasource = finding.datasource;
+    filter.overlapping = interval;
+    filter.kinds = {sweep::kVerdict};
+    auto listed = sweep::List(tx, filter, kMostAlike, "");
+    if (!listed.ok()) return listed.status();
+    for (const auto& one : listed->findings) {
+      if (one.observed.verdict == finding.reason) return true;
+    }
+  }
+  return false;
+}
+
+// What the guard and the sweeper both found is one thing that is wrong, and counted once.
+absl::Status LeaveOutTwins(store::Transaction& tx, std::vector<guard::FindingCount>& counts) {
+  constexpr int64_t kMostFindings = 1'000;
+  auto open = guard::ListFindings(tx, "", /*only_open=*/true, kMostFindings);
+  if (!open.ok()) return open.status();
+  for (const guard::Finding& finding : *open) {
+    if (finding.kind != guard::kVerdict) continue;
+    auto swept = IsSweptToo(tx, finding);
+    if (!swept.ok()) return swept.status();
+    if (!*swept) continue;
+    for (guard::FindingCount& count : counts) {
+      const bool its = count.datasource == finding.datasource && count.kind == finding.reason;
+      if (its && count.open > 0) --count.open;
+    }
+  }
+  return absl::OkStatus();
+}
+
 // The sweeper's, those of seals among them, and the guard's of streams: together by kind.
 absl::StatusOr<std::vector<sweep::Count>> CountFindings(store::Transaction& tx) {
   auto counts = sweep::CountOpen(tx);
   if (!counts.ok()) return counts.status();
   auto streams = guard::CountOpenFindings(tx);
   if (!streams.ok()) return streams.status();
+  if (auto status = LeaveOutTwins(tx, *streams); !status.ok()) return status;
   for (const auto& one : *streams) {
     const auto same = std::find_if(counts->begin(), counts->end(), [&](const sweep::Count& count) {
       return count.datasource == one.datasource && count.verdict == one.kind;

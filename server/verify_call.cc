@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include "lib/lease/reservations.h"
 #include "lib/sweep/look.h"
 #include "lib/sweep/sweeper.h"
+#include "lib/verify/neighbours.h"
 #include "lib/verify/partition.h"
 #include "server/conversions/time.h"
 #include "server/conversions/verdict.h"
@@ -20,12 +20,22 @@
 namespace interlock::server {
 namespace {
 
-// Between two looks of a caller that waits.
-constexpr std::chrono::milliseconds kLookAgain{500};
-// A call holds a thread while it waits.
+// Between two looks of a caller that waits: an eighth of the time it has waited, from the one
+// to the other.
+constexpr std::chrono::milliseconds kSoonest{500};
+constexpr std::chrono::milliseconds kRarest{10'000};
 constexpr absl::Duration kMaxWait = absl::Hours(1);
+// The coordinator is asked to poll its metadata for the first look, when segments have changed,
+// and this often (apache/druid#9965).
+constexpr std::chrono::seconds kPollEvery{30};
 
 using Looks = std::vector<sweep::Look>;
+
+absl::Status ServerBusy() {
+  return WithRetryAfter(
+      WithReason(absl::ResourceExhaustedError("too many calls wait already"), "SERVER_BUSY"),
+      std::chrono::seconds(1));
+}
 
 // What it saw opens findings, and closes them.
 absl::Status Keep(store::Store& store, const VerifyQuestion& question, const Interval& interval,
@@ -195,46 +205,90 @@ void Tell(const v1::VerifySingleVersionRequest& request, const VerifyQuestion& q
 
 }  // namespace
 
-VerifyCall::VerifyCall(World world, VerifySettings settings) : world_(world), settings_(settings) {}
+struct VerifyCall::Waiting {
+  using Time = std::chrono::steady_clock::time_point;
+
+  grpc::CallbackServerContext& context;
+  grpc::ServerUnaryReactor& reactor;
+  const v1::VerifySingleVersionRequest& request;
+  v1::VerifySingleVersionResponse& response;
+  Time begun = std::chrono::steady_clock::now();
+  std::optional<VerifyQuestion> question;
+  Time until;
+  // What was seen by the last look, and when the coordinator was asked to poll.
+  std::string seen;
+  bool changed = true;
+  Time polled;
+
+  Time NextLook() const {
+    const Time now = std::chrono::steady_clock::now();
+    return std::min<Time>(until,
+                          now + std::clamp<Time::duration>((now - begun) / 8, kSoonest, kRarest));
+  }
+};
+
+VerifyCall::VerifyCall(World world, VerifySettings settings)
+    : world_(world), settings_(settings), later_(world.executor) {}
 
 grpc::ServerUnaryReactor* VerifyCall::Call(grpc::CallbackServerContext* context,
                                            const v1::VerifySingleVersionRequest* request,
                                            v1::VerifySingleVersionResponse* response) {
-  return Unary(context, request, world_.executor, [this, context, request, response] {
-    return Verify(*context, *request, *response);
-  });
+  auto* reactor = context->DefaultReactor();
+  if (!Bounded(*request, reactor)) return reactor;
+  auto call = std::make_shared<Waiting>(Waiting{*context, *reactor, *request, *response});
+  if (!world_.executor.Run([this, call] { Step(call); })) reactor->Finish(ToGrpc(ServerBusy()));
+  return reactor;
 }
 
-absl::Status VerifyCall::Verify(const grpc::CallbackServerContext& context,
-                                const v1::VerifySingleVersionRequest& request,
-                                v1::VerifySingleVersionResponse& response) {
-  const auto question = ReadQuestion(request, world_.backfills, settings_, response);
-  if (!question.ok()) return question.status();
-  const absl::Duration wait = std::min(FromProto(request.wait()), kMaxWait);
-  const auto until = std::chrono::steady_clock::now() + absl::ToChronoMilliseconds(wait);
-  while (true) {
-    const Instant now = world_.store.Now();
-    Looks looks;
-    for (const auto& interval : question->intervals) {
-      if (auto status = CheckLease(request, interval); !status.ok()) return status;
-      auto look = sweep::LookAt(world_.cluster, question->About(interval, now));
-      if (!look.ok()) return look.status();
-      // A store that can't be written shows as store_up; what was seen is told all the same.
-      Keep(world_.store, *question, interval, *look).IgnoreError();
-      looks.push_back(*std::move(look));
-    }
-    Tell(request, *question, looks, now, response);
-    if (!request.backfill_id().empty()) {
-      auto status = TellNextDoor(world_.store, world_.cluster, request.backfill_id(),
-                                 question->intervals, response);
-      if (!status.ok()) return status;
-    }
-    if (response.good() || std::chrono::steady_clock::now() >= until) break;
-    if (context.IsCancelled()) return absl::CancelledError("the caller has gone");
-    std::this_thread::sleep_for(kLookAgain);
+void VerifyCall::Step(const std::shared_ptr<Waiting>& call) {
+  if (call->context.IsCancelled()) {
+    return call->reactor.Finish(grpc::Status(grpc::StatusCode::CANCELLED, "the caller has gone"));
   }
-  if (request.include_unused()) TellUnused(world_.cluster, request, *question, response);
-  return absl::OkStatus();
+  const absl::Status status = LookOnce(*call);
+  const bool over = call->response.good() || std::chrono::steady_clock::now() >= call->until;
+  if (status.ok() && !over) {
+    return later_.Run(
+        call->NextLook(), [this, call] { Step(call); },
+        [call] { call->reactor.Finish(ToGrpc(Draining("verify again"))); });
+  }
+  if (status.ok() && call->request.include_unused()) {
+    TellUnused(world_.cluster, call->request, *call->question, call->response);
+  }
+  call->reactor.Finish(ToGrpc(status));
+}
+
+absl::Status VerifyCall::LookOnce(Waiting& call) {
+  if (!call.question) {
+    auto question = ReadQuestion(call.request, world_.backfills, settings_, call.response);
+    if (!question.ok()) return question.status();
+    call.question = *std::move(question);
+    const absl::Duration wait = std::min(FromProto(call.request.wait()), kMaxWait);
+    call.until = call.begun + absl::ToChronoMilliseconds(wait);
+  }
+  const VerifyQuestion& question = *call.question;
+  const Instant now = world_.store.Now();
+  const auto at = std::chrono::steady_clock::now();
+  const bool poll = call.changed || at - call.polled >= kPollEvery;
+  if (poll) call.polled = at;
+  std::string seen;
+  Looks looks;
+  for (const auto& interval : question.intervals) {
+    if (auto status = CheckLease(call.request, interval); !status.ok()) return status;
+    sweep::LookQuestion ask = question.About(interval, now);
+    ask.refresh = poll;
+    auto look = sweep::LookAt(world_.cluster, ask);
+    if (!look.ok()) return look.status();
+    absl::StrAppend(&seen, verify::VisibleSetOf(look->timeline, {interval}).digest);
+    // A store that can't be written shows as store_up; what was seen is told all the same.
+    Keep(world_.store, question, interval, *look).IgnoreError();
+    looks.push_back(*std::move(look));
+  }
+  call.changed = !call.seen.empty() && seen != call.seen;
+  call.seen = std::move(seen);
+  Tell(call.request, question, looks, now, call.response);
+  if (call.request.backfill_id().empty()) return absl::OkStatus();
+  return TellNextDoor(world_.store, world_.cluster, call.request.backfill_id(), question.intervals,
+                      call.response);
 }
 
 absl::Status VerifyCall::CheckLease(const v1::VerifySingleVersionRequest& request,

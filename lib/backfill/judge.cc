@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "lib/backfill/unit_judge.h"
+#include "lib/verify/unseen.h"
 
 namespace interlock::backfill {
 
@@ -160,6 +161,10 @@ void UnitJudge::JudgeFindings(const verify::PartitionVerdict& verdict,
         one.message = finding.evidence;
         break;
       case Verdict::kNotRetired:  // Druid's duty comes some 15 minutes after the load
+        if (finding.reason == verify::kHiddenHereOnly) {  // and never for this
+          one.proof.notes.push_back(absl::StrCat(finding.reason, ": ", finding.evidence));
+          break;
+        }
         not_yet_ = true;
         if (one.state != State::kDone || !one.reason.empty()) break;
         one.reason = kNotRetired;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -69,6 +70,27 @@ absl::StatusOr<std::vector<Finding>> OpenWithin(store::Transaction& tx, const Sc
                {scope.datasource, scope.kind, scope.looked_at.start(), scope.looked_at.end()});
   if (!rows.ok()) return rows.status();
   return FromRows(*rows);
+}
+
+absl::StatusOr<std::vector<Finding>> OpenAround(store::Transaction& tx, const Scope& scope,
+                                                const Observed& observed) {
+  auto rows = tx.Query("SELECT " FINDING_COLUMNS
+                       " FROM sweep_finding WHERE datasource = :datasource AND kind = :kind"
+                       " AND is_open = 1 AND verdict = :verdict AND subject = :subject"
+                       " AND start_ms < :end AND end_ms > :start",
+                       {scope.datasource, scope.kind, observed.verdict, observed.subject,
+                        observed.interval.end(), observed.interval.start()});
+  if (!rows.ok()) return rows.status();
+  return FromRows(*rows);
+}
+
+// One fault that was cut otherwise: of the same segments, or both of none by name.
+bool IsTheSame(const Observed& one, const Observed& other) {
+  if (one.reason == kCounted || other.reason == kCounted) return false;
+  if (one.segments.empty() && other.segments.empty()) return one.reason == other.reason;
+  return std::any_of(one.segments.begin(), one.segments.end(), [&](const std::string& id) {
+    return std::find(other.segments.begin(), other.segments.end(), id) != other.segments.end();
+  });
 }
 
 auto NameOf(const Observed& one) { return std::tie(one.verdict, one.interval, one.subject); }
@@ -185,24 +207,62 @@ absl::Status CloseAbout(store::Transaction& tx, const std::string& kind,
       .status();
 }
 
+namespace {
+
+// Numbers of the open findings that are this one, by its name or cut otherwise; empty where it
+// is a new one.
+absl::StatusOr<std::set<int64_t>> KnownAs(store::Transaction& tx, const Scope& scope,
+                                          const Observed& observed) {
+  auto around = OpenAround(tx, scope, observed);
+  if (!around.ok()) return around.status();
+  std::set<int64_t> known;
+  for (const Finding& finding : *around) {
+    if (NameOf(finding.observed) == NameOf(observed)) return std::set<int64_t>{finding.number};
+    if (IsTheSame(finding.observed, observed)) known.insert(finding.number);
+  }
+  return known;
+}
+
+absl::Status SeeAgain(store::Transaction& tx, const std::set<int64_t>& numbers) {
+  for (const int64_t number : numbers) {
+    auto seen = tx.Execute("UPDATE sweep_finding SET seen_ms = :now WHERE number = :number",
+                           {tx.now(), number});
+    if (!seen.ok()) return seen.status();
+  }
+  return absl::OkStatus();
+}
+
+// Opens it, or sees again what is open of it; `again` are those that may not be closed.
+absl::Status RecordOne(store::Transaction& tx, const Scope& scope, const Observed& observed,
+                       std::set<int64_t>* again, Recorded* recorded) {
+  auto known = KnownAs(tx, scope, observed);
+  if (!known.ok()) return known.status();
+  auto by_name = Find(tx, scope.datasource, observed);
+  if (!by_name.ok()) return by_name.status();
+  again->insert(known->begin(), known->end());
+  if (!known->empty() && by_name->number == 0) return SeeAgain(tx, *known);
+  auto fresh = Open(tx, scope.datasource, observed);
+  if (!fresh.ok() || !*fresh) return fresh.status();
+  auto finding = Find(tx, scope.datasource, observed);
+  if (!finding.ok()) return finding.status();
+  recorded->opened.push_back(*std::move(finding));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::StatusOr<Recorded> Record(store::Transaction& tx, const Scope& scope,
                                 const std::vector<Observed>& observed) {
   auto open = OpenWithin(tx, scope);
   if (!open.ok()) return open.status();
   Recorded recorded;
+  std::set<int64_t> again;
   for (const Observed& one : observed) {
-    auto fresh = Open(tx, scope.datasource, one);
-    if (!fresh.ok()) return fresh.status();
-    if (!*fresh) continue;
-    auto finding = Find(tx, scope.datasource, one);
-    if (!finding.ok()) return finding.status();
-    recorded.opened.push_back(*std::move(finding));
+    absl::Status status = RecordOne(tx, scope, one, &again, &recorded);
+    if (!status.ok()) return status;
   }
   for (Finding& finding : *open) {
-    const bool again = std::any_of(observed.begin(), observed.end(), [&](const Observed& one) {
-      return NameOf(one) == NameOf(finding.observed);
-    });
-    if (again || !MayClose(scope, finding)) continue;
+    if (again.count(finding.number) != 0 || !MayClose(scope, finding)) continue;
     if (auto status = Close(tx, finding.number); !status.ok()) return status;
     recorded.closed.push_back(std::move(finding));
   }

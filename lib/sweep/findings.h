@@ -31,6 +31,7 @@ inline constexpr char kForeignDrop[] = "FOREIGN_DROP";
 inline constexpr char kMarkedUsedAgain[] = "MARKED_USED_AGAIN";
 inline constexpr char kKillFailed[] = "KILL_FAILED";
 inline constexpr char kClockSkew[] = "CLOCK_SKEW";
+inline constexpr char kIdReused[] = "ID_REUSED";
 inline constexpr char kSealBroken[] = "SEAL_BROKEN";
 inline constexpr char kSealRewritten[] = "SEAL_REWRITTEN";
 
@@ -84,7 +85,9 @@ struct Recorded {
   std::vector<Finding> closed;
 };
 // Opens, updates and closes: all open findings of the scope's kind that lie within
-// `looked_at` and were not observed again are closed.
+// `looked_at` and were not observed again are closed. What two looks cut otherwise (a day and
+// its hours) is one and the same: a finding of that verdict which is open there, about one of
+// these segments, is seen again, and none is opened beside it.
 absl::StatusOr<Recorded> Record(store::Transaction& tx, const Scope& scope,
                                 const std::vector<Observed>& observed);
 

@@ -6,20 +6,15 @@
 
 #include "lib/druid/observation.h"
 #include "lib/sweep/same_as.h"
+#include "lib/sweep/unloaded.h"
+#include "lib/sweep/weigh.h"
 #include "lib/verify/calendar.h"
 #include "lib/verify/neighbours.h"
-#include "lib/verify/repeats.h"
 
 namespace interlock::sweep {
 namespace {
 
 using druid::Slice;
-using verify::Finding;
-
-// A sign in a version of more segments than this is left unweighed: each is a query.
-constexpr size_t kMaxWeighed = 32;
-// Equal sums of so many metrics are no chance.
-constexpr size_t kMaxMetrics = 8;
 
 Interval Surroundings(const Interval& interval, const std::optional<Granularity>& calendar) {
   if (!calendar) return interval;
@@ -61,8 +56,6 @@ druid::Answer<druid::Snapshot> ReadLightly(druid::Cluster& cluster, const LookQu
       question.datasource, {question.interval}, [&] { snapshot.used.clear(); },
       [&](druid::Segment& segment) { snapshot.used.push_back(Lean(segment)); });
   if (!used.done()) return Answer::Like(used);
-  // From the coordinator's own snapshot, which may not have these yet.
-  snapshot.load.any_used = snapshot.load.any_used || !snapshot.used.empty();
   return Answer::Done(std::move(snapshot));
 }
 
@@ -100,6 +93,11 @@ absl::StatusOr<druid::Answer<druid::Snapshot>> ReadThoroughly(druid::Cluster& cl
   if (reading->partitions.empty()) {
     auto all =
         verify::PartitionsOf(first, question.interval, look->calendar, question.max_partitions);
+    if (!all.ok() && look->calendar) {
+      // All of time, or years around a few hours: by what is there.
+      look->calendar.reset();
+      all = verify::PartitionsOf(first, question.interval, std::nullopt, question.max_partitions);
+    }
     if (!all.ok()) return all.status();
     reading->partitions = *std::move(all);
   }
@@ -112,102 +110,16 @@ absl::StatusOr<druid::Answer<druid::Snapshot>> ReadThoroughly(druid::Cluster& cl
                                 Surroundings(question.interval, look->calendar),
                                 reading->partitions,
                                 {},
-                                true};
+                                question.refresh};
   for (const SumOf& sum : metrics) observe.metrics.push_back(sum.metric);
   if (!question.same_as.empty()) {
     reading->twin = ReadTwin(cluster,
                              {question.datasource, question.same_as, question.interval,
-                              reading->partitions, question.count_metric},
+                              reading->partitions, question.count_metric, question.refresh},
                              first);
     for (const std::string& metric : reading->twin.metrics) observe.metrics.push_back(metric);
   }
   return druid::Observe(cluster, observe, question.now);
-}
-
-bool IsSign(const Finding& finding) {
-  return finding.verdict == verify::Verdict::kDuplicateRows &&
-         (finding.reason == "EQUAL_SIZE" || finding.reason == "APPENDED");
-}
-
-bool Names(const Finding& finding, const Slice& slice) {
-  return std::any_of(slice.segments.begin(), slice.segments.end(), [&](const auto* segment) {
-    return std::find(finding.segments.begin(), finding.segments.end(), segment->id) !=
-           finding.segments.end();
-  });
-}
-
-// Columns that add up; none where that can't be told.
-std::vector<std::string> SummableIn(druid::Cluster& cluster, const std::string& datasource,
-                                    const Interval& interval) {
-  std::vector<std::string> summable;
-  const auto columns = cluster.ListColumns(datasource, interval);
-  if (!columns.done()) return summable;
-  for (const auto& [name, type] : columns.value().types) {
-    if (name != "__time" && columns.value().AddsUp(name)) summable.push_back(name);
-  }
-  return summable;
-}
-
-// Nothing where it can't be weighed: the sign stays as it is.
-std::optional<std::vector<verify::SegmentSums>> SumsOf(druid::Cluster& cluster,
-                                                       const std::string& datasource,
-                                                       const Slice& slice) {
-  if (slice.segments.size() > kMaxWeighed) return std::nullopt;
-  std::vector<druid::Segment> segments;
-  for (const auto* segment : slice.segments) segments.push_back(*segment);
-  std::vector<std::string> metrics = segments.front().metrics;
-  if (metrics.empty()) metrics = SummableIn(cluster, datasource, slice.interval);
-  if (metrics.size() > kMaxMetrics) metrics.resize(kMaxMetrics);
-  auto sums = cluster.SumSegments(datasource, segments, metrics);
-  if (!sums.done()) return std::nullopt;
-  std::vector<verify::SegmentSums> result;
-  for (size_t i = 0; i < segments.size(); ++i) {
-    result.push_back({slice.segments[i], sums.value()[i]});
-  }
-  return result;
-}
-
-// What the single segments' sums make of a sign: a stronger one, a weaker one, or none.
-std::optional<Finding> Weighed(druid::Cluster& cluster, const LookQuestion& question,
-                               const std::vector<Slice>& slices, const Finding& sign) {
-  std::optional<Finding> strongest;
-  for (const Slice& slice : slices) {
-    if (!Names(sign, slice)) continue;
-    const auto sums = SumsOf(cluster, question.datasource, slice);
-    if (!sums) return sign;
-    auto found = verify::Weigh(sign, *sums);
-    if (found && (!strongest || found->score > strongest->score)) strongest = std::move(found);
-  }
-  return strongest;
-}
-
-void WeighSigns(druid::Cluster& cluster, const LookQuestion& question, Look* look) {
-  for (auto& verdict : look->verdicts) {
-    const auto sign = std::find_if(verdict.findings.begin(), verdict.findings.end(), IsSign);
-    if (sign == verdict.findings.end()) continue;
-    auto weighed = Weighed(cluster, question, look->timeline.Visible(verdict.partition), *sign);
-    if (weighed) {
-      *sign = *std::move(weighed);
-    } else {
-      verdict.findings.erase(sign);
-    }
-  }
-}
-
-// Partitions that are asked about one by one where something is not loaded.
-constexpr size_t kMaxLoadLooks = 100;
-
-void CountUnloaded(druid::Cluster& cluster, const LookQuestion& question, Look* look) {
-  for (auto& verdict : look->verdicts) {
-    if (look->unavailable == 0) {
-      verdict.unloaded_segments = 0;
-    } else if (look->verdicts.size() == 1) {
-      verdict.unloaded_segments = look->unavailable;
-    } else if (look->verdicts.size() <= kMaxLoadLooks) {
-      const auto answer = cluster.GetLoadStatus(question.datasource, verdict.partition, false);
-      if (answer.done()) verdict.unloaded_segments = answer.value().unavailable_segments;
-    }
-  }
 }
 
 verify::PartitionQuestion QuestionOf(const LookQuestion& question, const Interval& partition,
@@ -232,27 +144,55 @@ verify::PartitionQuestion QuestionOf(const LookQuestion& question, const Interva
   ask.now = question.now;
   ask.not_before = question.not_before;
   ask.grace = question.grace;
+  if (question.none_hidden_at) ask.none_hidden_at = question.none_hidden_at(partition);
   ask.rules = rules;
   return ask;
 }
 
-// Where rows are not as expected, or only the total will tell, those that streams have not
-// published are told apart. Where that can't be asked, what was counted stands.
+// Partitions whose rows are asked for once more.
+constexpr size_t kMaxRowLooks = 100;
+
+// Rows that are asked for once more, of published segments alone. Where no segment is seen,
+// that needs no question: whatever is counted is none of theirs.
+bool IsUnclear(const verify::PartitionVerdict& verdict, bool few) {
+  return std::any_of(verdict.checks.begin(), verdict.checks.end(), [few](const auto& check) {
+    return check.result == verify::Comparison::kMore ||
+           check.result == verify::Comparison::kFewer ||
+           (few && (check.result == verify::Comparison::kPartOfTotal ||
+                    check.result == verify::Comparison::kEqual));
+  });
+}
+
+bool HasRowsOfItsOwn(const std::vector<Slice>& slices) {
+  return std::any_of(slices.begin(), slices.end(), [](const Slice& s) { return !s.tombstone(); });
+}
+
+// No published segment is without rows; a part of one can be.
+bool AreWhole(const std::vector<Slice>& slices) {
+  return std::all_of(slices.begin(), slices.end(),
+                     [](const Slice& s) { return s.interval == s.chunk; });
+}
+
+// Where rows are compared, those that streams have not published are told apart, and a broker
+// that does not know yet what is seen. Where that can't be asked, what was counted stands.
 void TellRealtimeApart(druid::Cluster& cluster, const LookQuestion& question, Look* look) {
   std::vector<std::string> metrics;
   if (!question.count_metric.empty()) metrics.push_back(question.count_metric);
-  const bool few = look->verdicts.size() <= kMaxLoadLooks;  // each is a query
+  const bool few = look->verdicts.size() <= kMaxRowLooks;  // each is a query
   for (auto& verdict : look->verdicts) {
-    const bool asked =
-        std::any_of(verdict.checks.begin(), verdict.checks.end(), [few](const auto& check) {
-          return check.result == verify::Comparison::kMore ||
-                 check.result == verify::Comparison::kFewer ||
-                 (check.result == verify::Comparison::kPartOfTotal && few);
-        });
-    if (!asked || !verdict.rows) continue;
-    const auto sums = cluster.SumPublished(question.datasource,
-                                           look->timeline.Visible(verdict.partition), metrics);
+    if (!verdict.rows) continue;
+    const auto slices = look->timeline.Visible(verdict.partition);
+    if (!HasRowsOfItsOwn(slices)) {
+      verify::TellRealtimeApart(0, &verdict);
+      continue;
+    }
+    if (!IsUnclear(verdict, few)) continue;
+    const auto sums = cluster.SumPublished(question.datasource, slices, metrics);
     if (!sums.done()) continue;
+    if (sums.value().rows == 0 && AreWhole(slices)) {
+      verify::TellBrokerBehind(&verdict);
+      continue;
+    }
     const int64_t published = metrics.empty()
                                   ? sums.value().rows
                                   : std::llround(sums.value().sums.at(question.count_metric));
@@ -325,13 +265,15 @@ absl::StatusOr<Look> LookAt(druid::Cluster& cluster, const LookQuestion& questio
   look.timeline = druid::Timeline::Of(std::move(snapshot.used));
   look.unavailable = snapshot.load.unavailable_segments;
   const auto parsed = RulesOf(cluster, question);
-  for (const auto& partition : reading.partitions) {
-    look.verdicts.push_back(
-        JudgeOne(question, look, snapshot, reading,
-                 QuestionOf(question, partition, reading, parsed.ok() ? &*parsed : nullptr)));
+  const auto unloaded = FindUnloaded(cluster, question.datasource, look.timeline,
+                                     reading.partitions, look.unavailable);
+  for (size_t i = 0; i < reading.partitions.size(); ++i) {
+    auto ask =
+        QuestionOf(question, reading.partitions[i], reading, parsed.ok() ? &*parsed : nullptr);
+    ask.unloaded = unloaded[i];
+    look.verdicts.push_back(JudgeOne(question, look, snapshot, reading, std::move(ask)));
   }
-  if (look.unavailable == 0) WeighSigns(cluster, question, &look);
-  if (question.thorough) CountUnloaded(cluster, question, &look);
+  WeighSigns(cluster, question.datasource, &look);
   if (question.thorough && look.unavailable == 0) {
     TellRealtimeApart(cluster, question, &look);
     TellRolledUp(cluster, question, &look);

@@ -47,6 +47,11 @@ struct LookQuestion {
   std::optional<Instant> not_before;
   absl::Duration grace = absl::Hours(1);
   int64_t max_partitions = 10'000;
+  // When nothing in a partition was hidden, by an earlier look; may be empty.
+  std::function<std::optional<Instant>(const Interval& partition)> none_hidden_at;
+  // Whether the coordinator is to poll its metadata before it answers: for the first of looks
+  // that wait (apache/druid#9965).
+  bool refresh = true;
   // False: no rows are counted, and segments are read once. Two requests in place of five.
   bool thorough = true;
   // Where it is one of many looks that are not thorough: what was asked once for all of them.
@@ -61,6 +66,8 @@ struct Look {
   std::vector<verify::PartitionVerdict> verdicts;
   int64_t unavailable = 0;  // segments that are visible and not served
   std::string neighbours;   // digest of what is visible next door; "" without a calendar
+  // Why a sign of duplicates could not be weighed, where Druid gave no answer; "" else.
+  std::string not_weighed;
   // Why nothing is known; nothing where Druid answered.
   std::optional<NotTold> not_told;
 };

@@ -50,7 +50,7 @@ Twin ReadTwin(druid::Cluster& cluster, const TwinQuestion& question,
       return NotToldOf(question, unknown->reason, unknown->message);
     }
   }
-  const auto load = cluster.GetLoadStatus(question.same_as, question.interval, /*refresh=*/true);
+  const auto load = cluster.GetLoadStatus(question.same_as, question.interval, question.refresh);
   if (!load.done()) return NotToldOf(question, "SAME_AS_NOT_TOLD", load.text());
   if (load.value().unavailable_segments > 0) {
     return NotToldOf(

@@ -31,6 +31,7 @@ struct TwinQuestion {
   Interval interval;
   std::vector<Interval> partitions;
   std::string count_metric;
+  bool refresh = true;  // LookQuestion
 };
 Twin ReadTwin(druid::Cluster& cluster, const TwinQuestion& question,
               const druid::Timeline& timeline);

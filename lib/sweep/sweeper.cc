@@ -9,9 +9,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "lib/lease/reservations.h"
-#include "lib/sweep/foreign_writers.h"
 #include "lib/sweep/swept.h"
+#include "lib/sweep/walk.h"
 
 namespace interlock::sweep {
 namespace {
@@ -27,25 +26,10 @@ constexpr absl::Duration kPageLeaseLeft = absl::Minutes(3);
 // Pages that are read at once: while one is judged the next one arrives. Twice the memory, and
 // no more requests a second than are allowed.
 constexpr size_t kPagesAtOnce = 2;
-// Open findings outside of all pages that one sweep looks at.
-constexpr int64_t kMostLeftovers = 200;
 
 absl::Status NoAnswer(const std::string& text) { return absl::UnavailableError(text); }
 
 }  // namespace
-
-// One sweep of one datasource.
-struct Sweeper::Walk {
-  work::Claim& claim;
-  std::string datasource;
-  Instant begun;
-  druid::IntervalContents contents;
-  bool listed = true;  // the coordinator knows used segments of it
-  int64_t segments = 0;
-  int64_t unavailable = 0;
-  std::string rules;   // asked once for all pages
-  std::string failed;  // why it is not whole; "" while it is
-};
 
 Sweeper::Sweeper(store::Store& store, druid::Cluster& cluster, const Clock& clock,
                  SweeperOptions options)
@@ -73,6 +57,12 @@ absl::Duration Sweeper::Jitter(absl::Duration most) {
   return most * (static_cast<double>((random_ * 2685821657736338717u) >> 40) / (1 << 24));
 }
 
+bool Sweeper::IsWanted(const std::string& datasource) const {
+  return options_.datasources.empty() ||
+         std::any_of(options_.datasources.begin(), options_.datasources.end(),
+                     [&](const std::string& p) { return MatchesPattern(p, datasource); });
+}
+
 absl::StatusOr<work::Outcome> Sweeper::ListDatasources() {
   const auto names = cluster_.ListDatasources();
   if (!names.done()) return NoAnswer(names.text());
@@ -81,10 +71,7 @@ absl::StatusOr<work::Outcome> Sweeper::ListDatasources() {
   std::set<std::string> streamed;
   if (streams.done()) streamed.insert(streams.value().begin(), streams.value().end());
   for (const std::string& name : names.value()) {
-    const bool wanted = options_.datasources.empty() ||
-                        std::any_of(options_.datasources.begin(), options_.datasources.end(),
-                                    [&](const std::string& p) { return MatchesPattern(p, name); });
-    if (!wanted) continue;
+    if (!IsWanted(name)) continue;
     const bool first = streamed.count(name) != 0;
     const absl::Duration spread =
         first ? absl::ZeroDuration() : Jitter(std::min(options_.every, kFirstSpread));
@@ -114,9 +101,15 @@ absl::StatusOr<work::Outcome> Sweeper::Sweep(work::Claim& claim) {
         Interval::Between(pages.front().interval.start(), pages.back().interval.end());
     const auto load = cluster_.GetLoadStatus(walk.datasource, all, false);
     if (!load.done()) return NoAnswer(load.text());
+    // A 204 to whoever has just listed them: nothing is known of their loading.
+    if (!load.value().any_used) {
+      return NoAnswer(absl::StrCat("the coordinator lists segments of ", walk.datasource,
+                                   ", and has no load status for them"));
+    }
     walk.unavailable = load.value().unavailable_segments;
   }
   if (auto status = SweepPages(walk, pages); !status.ok()) return status;
+  memory_.Forget(walk.datasource, pages, store_.Now() - options_.grace);
   if (auto status = LookAtLeftovers(walk); !status.ok()) return status;
   if (auto status = LookForForeignWriters(walk); !status.ok()) return status;
   if (!walk.failed.empty()) return NoAnswer(walk.failed);
@@ -170,7 +163,7 @@ absl::Status Sweeper::SweepPages(Walk& walk, const std::vector<Page>& pages) {
   };
   for (const Page& page : pages) {
     walk.segments += page.content.segments;
-    if (walk.unavailable == 0 && IsQuiet(walk.datasource, page)) continue;
+    if (walk.unavailable == 0 && memory_.IsQuiet(walk.datasource, page, store_.Now())) continue;
     if (ahead.size() == kPagesAtOnce) {
       if (auto status = take(); !status.ok()) return status;
     }
@@ -197,6 +190,9 @@ LookQuestion Sweeper::AboutPage(const Walk& walk, const Page& page) {
   question.now = store_.Now();
   question.grace = options_.grace;
   question.thorough = false;
+  question.none_hidden_at = [this, name = walk.datasource](const Interval& partition) {
+    return memory_.NoneHiddenAt(name, partition);
+  };
   question.rules = &walk.rules;
   // From the same snapshot of the coordinator's that the pages were planned by.
   if (walk.unavailable == 0) question.load = druid::LoadStatus{true, 0};
@@ -208,10 +204,8 @@ absl::Status Sweeper::SweepPage(Walk& walk, const Page& page, const Look& look) 
     walk.failed = look.not_told->message;
     return absl::OkStatus();
   }
+  if (!look.not_weighed.empty()) walk.failed = look.not_weighed;
   const auto observed = ToKeep(look);
-  bool hidden = false;
-  for (const auto& verdict : look.verdicts) hidden |= !verdict.hidden_versions.empty();
-  NoteQuiet(walk.datasource, page, observed.empty() && !hidden && look.unavailable == 0);
   const Scope scope = ScopeOf(walk.datasource, page.interval, look);
   // Versions that lie in the future, seen at the same go.
   Scope skew = scope;
@@ -233,94 +227,12 @@ absl::Status Sweeper::SweepPage(Walk& walk, const Page& page, const Look& look) 
       break;
     }
   }
-  if (!ahead.empty()) NoteQuiet(walk.datasource, page, false);
+  const bool told = scope.untold.empty() && look.unavailable == 0;
+  const bool hidden = std::any_of(look.verdicts.begin(), look.verdicts.end(),
+                                  [](const auto& one) { return !one.hidden_versions.empty(); });
+  memory_.Remember(walk.datasource, page, told && observed.empty() && ahead.empty() && !hidden,
+                   hidden ? std::nullopt : std::optional(store_.Now()));
   return Keep(walk, {{scope, observed}, {skew, ahead}});
-}
-
-// What was wrong where by now there is no segment at all, or where pages are cut otherwise.
-absl::Status Sweeper::LookAtLeftovers(Walk& walk) {
-  std::vector<Finding> leftovers;
-  auto status = store_.Read([&](store::Transaction& tx) {
-    auto found = SeenBefore(tx, walk.datasource, walk.begun, kMostLeftovers);
-    if (found.ok()) leftovers = std::move(*found);
-    return found.status();
-  });
-  for (const Finding& finding : leftovers) {
-    if (!status.ok()) break;
-    status = LookAgain(walk, finding);
-  }
-  return status;
-}
-
-absl::Status Sweeper::LookAgain(Walk& walk, const Finding& finding) {
-  const Observed& was = finding.observed;
-  if (was.kind == kForeignDrop || was.kind == kMarkedUsedAgain || was.kind == kKillFailed) {
-    if (!options_.drop_is_live || options_.drop_is_live(was.subject)) return absl::OkStatus();
-    return store_.Write([&](store::Transaction& tx) { return Close(tx, finding.number); });
-  }
-  if (was.kind != kVerdict && was.kind != kClockSkew) return absl::OkStatus();
-  LookQuestion question;
-  question.datasource = walk.datasource;
-  question.interval = was.interval;
-  question.partitions = {was.interval};
-  question.now = store_.Now();
-  question.grace = options_.grace;
-  question.thorough = false;
-  auto look = LookAt(cluster_, question);
-  if (!look.ok()) return look.status();
-  if (look->not_told) {
-    walk.failed = look->not_told->message;
-    return absl::OkStatus();
-  }
-  Scope scope = ScopeOf(walk.datasource, was.interval, *look);
-  if (was.kind == kClockSkew) {
-    scope.kind = kClockSkew;
-    return look->verdicts.front().visible_versions.empty() ? Keep(walk, {{scope, {}}})
-                                                           : absl::OkStatus();
-  }
-  return Keep(walk, {{scope, ToKeep(*look)}});
-}
-
-absl::Status Sweeper::LookForForeignWriters(Walk& walk) {
-  const auto locks = cluster_.ListLocks(walk.datasource, {});
-  if (!locks.done()) {
-    // Some versions can't be asked; what was found before stays.
-    return absl::OkStatus();
-  }
-  std::vector<lease::Reservation> reservations;
-  std::vector<Finding> known;
-  auto status = store_.Read([&](store::Transaction& tx) {
-    lease::Filter filter;
-    filter.datasource = walk.datasource;
-    auto listed = lease::List(tx, filter, {1000, ""});
-    if (!listed.ok()) return listed.status();
-    reservations = std::move(listed->reservations);
-    Filter writers;
-    writers.datasource = walk.datasource;
-    writers.kinds = {kForeignWriter};
-    auto open = List(tx, writers, kMostLeftovers, "");
-    if (open.ok()) known = std::move(open->findings);
-    return open.status();
-  });
-  if (!status.ok()) return status;
-  Scope scope;
-  scope.datasource = walk.datasource;
-  scope.kind = kForeignWriter;
-  scope.looked_at = Interval::Eternity();
-  std::vector<Observed> observed = ForeignLocks(locks.value(), reservations);
-  for (const Finding& finding : known) {
-    const bool again = std::any_of(observed.begin(), observed.end(), [&](const Observed& one) {
-      return one.subject == finding.observed.subject && one.interval == finding.observed.interval;
-    });
-    if (again) continue;
-    const auto used = cluster_.ListUsedSegments(walk.datasource, {finding.observed.interval});
-    if (!used.done()) {
-      scope.untold.push_back(finding.observed.interval);
-    } else if (auto left = LeftByForeign(finding.observed, reservations, used.value())) {
-      observed.push_back(*std::move(left));
-    }
-  }
-  return Keep(walk, {{scope, observed}});
 }
 
 absl::StatusOr<work::Outcome> Sweeper::End(Walk& walk) {
@@ -330,7 +242,8 @@ absl::StatusOr<work::Outcome> Sweeper::End(Walk& walk) {
   auto status = store_.Write([&](store::Transaction& tx) -> absl::Status {
     auto open = SeenBefore(tx, walk.datasource, Instant::kMax, 1);
     if (!open.ok()) return open.status();
-    gone = !walk.listed && open->empty();
+    // Or no longer chosen: what is open is looked at until it is right.
+    gone = (!walk.listed || !IsWanted(walk.datasource)) && open->empty();
     if (gone) {
       if (auto removed = RemoveDatasource(tx, walk.datasource); !removed.ok()) return removed;
       return work::Finish(tx, walk.claim);
@@ -341,24 +254,8 @@ absl::StatusOr<work::Outcome> Sweeper::End(Walk& walk) {
     return work::Reschedule(tx, walk.claim, next);
   });
   if (!status.ok()) return status;
+  if (gone) memory_.Forget(walk.datasource, {}, store_.Now());
   return work::Outcome::Settled();
-}
-
-bool Sweeper::IsQuiet(const std::string& datasource, const Page& page) {
-  MutexLock lock(mutex_);
-  const auto known = quiet_.find(datasource);
-  if (known == quiet_.end()) return false;
-  const auto found = known->second.find(page.interval);
-  return found != known->second.end() && found->second == page.content;
-}
-
-void Sweeper::NoteQuiet(const std::string& datasource, const Page& page, bool quiet) {
-  MutexLock lock(mutex_);
-  if (quiet) {
-    quiet_[datasource][page.interval] = page.content;
-  } else {
-    quiet_[datasource].erase(page.interval);
-  }
 }
 
 bool MatchesPattern(absl::string_view pattern, absl::string_view name) {

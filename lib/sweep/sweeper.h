@@ -17,7 +17,7 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +26,7 @@
 #include "lib/store/store.h"
 #include "lib/sweep/findings.h"
 #include "lib/sweep/look.h"
+#include "lib/sweep/page_memory.h"
 #include "lib/sweep/pages.h"
 #include "lib/time/clock.h"
 #include "lib/time/mutex.h"
@@ -81,12 +82,11 @@ class Sweeper {
   absl::Status LookAgain(Walk& walk, const Finding& finding);
   absl::Status LookAtLeftovers(Walk& walk);
   absl::Status LookForForeignWriters(Walk& walk);
+  absl::Status LookForReusedIds(Walk& walk, const std::vector<druid::TaskLock>& locks);
   // All of it in one transaction.
   absl::Status Keep(Walk& walk, const std::vector<Seen>& all);
   absl::StatusOr<work::Outcome> End(Walk& walk);
-  bool IsQuiet(const std::string& datasource, const Page& page) INTERLOCK_EXCLUDES(mutex_);
-  void NoteQuiet(const std::string& datasource, const Page& page, bool quiet)
-      INTERLOCK_EXCLUDES(mutex_);
+  bool IsWanted(const std::string& datasource) const;
   absl::Duration Jitter(absl::Duration most) INTERLOCK_EXCLUDES(mutex_);
 
   store::Store& store_;
@@ -95,9 +95,7 @@ class Sweeper {
   const SweeperOptions options_;
   Mutex mutex_;
   uint64_t random_ INTERLOCK_GUARDED_BY(mutex_);
-  // By datasource and page: what was there when nothing was wrong.
-  std::map<std::string, std::map<Interval, druid::IntervalContent>> quiet_
-      INTERLOCK_GUARDED_BY(mutex_);
+  PageMemory memory_;
 };
 
 // `*` stands for any characters.

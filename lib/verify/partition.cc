@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "lib/verify/repeats.h"
+#include "lib/verify/unseen.h"
 
 namespace interlock::verify {
 namespace {
@@ -40,11 +41,15 @@ class Judge {
   }
   // False where nothing can be said at all.
   bool IsFresh();
+  void Undetermined(const char* reason, std::string evidence, std::string next,
+                    std::vector<std::string> segments = {}) {
+    Add(Verdict::kUndetermined, reason, std::move(evidence), std::move(segments));
+    result_.findings.back().next = std::move(next);
+  }
   void GatherVersions();
   void JudgeVersions();
   void JudgeOwnVersion();
-  void JudgeIncomplete();
-  void JudgeHidden();
+  void JudgeUnseen();
   void JudgeLoad();
   void JudgeRules();
   void JudgeRows();
@@ -70,13 +75,16 @@ class Judge {
 
 bool Judge::IsFresh() {
   if (question_.not_before && snapshot_.taken < *question_.not_before) {
-    Add(Verdict::kUndetermined, "STALE_SNAPSHOT",
+    Undetermined(
+        "STALE_SNAPSHOT",
         absl::StrCat("read at ", snapshot_.taken.ToString(), ", before ",
-                     question_.not_before->ToString(), ": it may be older than the change"));
+                     question_.not_before->ToString(), ": it may be older than the change"),
+        "look again once that moment has passed");
     return false;
   }
   if (snapshot_.changed_meanwhile) {
-    Add(Verdict::kUndetermined, "CHANGED_MEANWHILE", "segments changed while they were read");
+    Undetermined("CHANGED_MEANWHILE", "segments changed while they were read",
+                 "look again once whoever writes here has ended");
     return false;
   }
   return true;
@@ -100,9 +108,12 @@ void Judge::JudgeVersions() {
   }
   for (const Slice& slice : slices_) {
     if (!slice.has_unknown_shards) continue;
-    Add(Verdict::kUndetermined, "UNKNOWN_SHARD_SPEC",
-        absl::StrCat("segments of version ", slice.version, " have a shardSpec that is not known"),
-        Ids(slice.segments));
+    Undetermined("UNKNOWN_SHARD_SPEC",
+                 absl::StrCat("segments of version ", slice.version,
+                              " have a shardSpec that is not known, or chunks of that version "
+                              "overlap"),
+                 "ask Druid itself what is seen (sys.segments), or recompute the partition",
+                 Ids(slice.segments));
     return;
   }
   const auto cut =
@@ -140,52 +151,31 @@ void Judge::JudgeOwnVersion() {
                        ", which was proven here"),
           Ids(slice.segments));
     } else if (slice.version < *question_.expected_version) {
-      Add(Verdict::kUndetermined, "OLDER_VERSION",
-          absl::StrCat("version ", *question_.expected_version, " is expected, and ", slice.version,
-                       " is seen"));
+      Undetermined("OLDER_VERSION",
+                   absl::StrCat("version ", *question_.expected_version, " is expected, and ",
+                                slice.version, " is seen"),
+                   "the proven version is gone from here: look among what is unused (--unused) "
+                   "for who marked it so, and submit the interval again",
+                   Ids(slice.segments));
     }
   }
 }
 
-void Judge::JudgeIncomplete() {
-  for (const druid::Generation& generation : timeline_.Incomplete()) {
-    if (!generation.interval.Overlaps(question_.partition)) continue;
-    // One that newer, complete versions hide anyway is rubbish, not a danger.
-    const bool newest = std::none_of(slices_.begin(), slices_.end(), [&](const Slice& slice) {
-      return slice.interval.Overlaps(generation.interval) && slice.version > generation.version;
-    });
-    if (!newest) continue;
-    Add(Verdict::kIncompletePartitionSet, "",
-        absl::StrCat("version ", generation.version, " of ", generation.interval.ToString(),
-                     " has ", generation.segments.size(), " of ",
-                     generation.segments.front()->shard.core_partitions, " core partitions",
-                     result_.visible_versions.empty()
-                         ? std::string("; nothing is seen")
-                         : absl::StrCat("; seen is ", result_.visible_versions.front())),
-        Ids(generation.segments));
+void Judge::JudgeUnseen() {
+  const Unseen unseen{timeline_, slices_, question_.partition};
+  for (Finding& finding : JudgeIncomplete(unseen)) {
+    result_.findings.push_back(std::move(finding));
   }
-}
-
-void Judge::JudgeHidden() {
-  std::set<std::string> hidden;
+  const Hidden hidden = LookForHidden(unseen, question_.none_hidden_at);
+  result_.hidden_versions.assign(hidden.versions.begin(), hidden.versions.end());
+  if (question_.level == Level::kRetired) {
+    for (Finding& finding : JudgeRetired(unseen, hidden)) {
+      result_.findings.push_back(std::move(finding));
+    }
+  }
   std::vector<std::string> late;
-  for (const Segment& segment : timeline_.Hidden()) {
-    if (!segment.interval.Overlaps(question_.partition)) continue;
-    hidden.insert(segment.version);
-    // Hidden since the version above it was published, which is its lock's time or later.
-    for (const Slice& slice : slices_) {
-      const auto since = Instant::Parse(slice.version);
-      if (slice.interval.Overlaps(segment.interval) && since.ok() &&
-          *since + question_.grace < question_.now) {
-        late.push_back(segment.id);
-        break;
-      }
-    }
-  }
-  result_.hidden_versions.assign(hidden.begin(), hidden.end());
-  if (question_.level == Level::kRetired && !hidden.empty()) {
-    Add(Verdict::kNotRetired, "",
-        absl::StrCat("used and hidden: ", absl::StrJoin(result_.hidden_versions, ", ")));
+  for (const auto& [id, since] : hidden.since) {
+    if (since && *since + question_.grace < question_.now) late.push_back(id);
   }
   if (late.empty()) return;
   Add(Verdict::kDoubleVersion, "USED_PAST_GRACE",
@@ -197,13 +187,15 @@ void Judge::JudgeHidden() {
 void Judge::JudgeLoad() {
   if (question_.level == Level::kVisible || slices_.empty()) return;
   JudgeRules();
+  const int64_t left = question_.unloaded.value_or(snapshot_.load.unavailable_segments);
   if (!snapshot_.load.any_used) {
-    Add(Verdict::kUndetermined, "LOAD_STATUS_DISAGREES",
-        "the coordinator knows no used segment here, and the metadata store does");
-  } else if (!Loaded() && !Has(result_.findings, Verdict::kNeverLoads)) {
+    Undetermined("LOAD_STATUS_DISAGREES",
+                 "the coordinator knows no used segment here, and the metadata store does",
+                 "look again once the coordinator has polled its metadata (a minute, mostly)");
+  } else if (left > 0 && !Has(result_.findings, Verdict::kNeverLoads)) {
+    const Interval& where = question_.unloaded ? question_.partition : snapshot_.interval;
     Add(Verdict::kNotLoaded, "",
-        absl::StrCat(snapshot_.load.unavailable_segments, " visible segments of ",
-                     snapshot_.interval.ToString(), " are not loaded"));
+        absl::StrCat(left, " visible segments of ", where.ToString(), " are not loaded"));
   }
 }
 
@@ -258,14 +250,17 @@ std::optional<double> Judge::CountOf(const std::string& measure) const {
 // Whether what was counted is all that there is.
 bool Judge::MayCompare() {
   if (!question_.count_metric_is_there) {
-    Add(Verdict::kUndetermined, "METRIC_NOT_THERE",
-        absl::StrCat("what is seen here has no column ", question_.count_metric,
-                     ", which other partitions have: rows can't be counted by it"));
+    Undetermined("METRIC_NOT_THERE",
+                 absl::StrCat("what is seen here has no column ", question_.count_metric,
+                              ", which other partitions have: rows can't be counted by it"),
+                 "recompute the partition with that metric, or count stored rows");
     return false;
   }
   if (result_.rows && Loaded()) return true;
-  Add(Verdict::kUndetermined, "ROWS_NOT_COUNTED",
-      result_.rows ? "rows can't be counted before all is loaded" : "rows could not be counted");
+  Undetermined(
+      "ROWS_NOT_COUNTED",
+      result_.rows ? "rows can't be counted before all is loaded" : "rows could not be counted",
+      "look again once all is loaded and the broker answers");
   return false;
 }
 
@@ -319,11 +314,11 @@ void Judge::JudgeRows() {
 
 PartitionVerdict Judge::Run() {
   if (!IsFresh()) return result_;
+  result_.unloaded_segments = question_.unloaded;
   GatherVersions();
   JudgeVersions();
   JudgeOwnVersion();
-  JudgeIncomplete();
-  JudgeHidden();
+  JudgeUnseen();
   JudgeLoad();
   JudgeRows();
   return result_;

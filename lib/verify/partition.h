@@ -44,6 +44,12 @@ struct PartitionQuestion {
   std::optional<Instant> not_before;
   // For how long a hidden version may stay used. Druid's duty needs 15 min and a period.
   absl::Duration grace = absl::Hours(1);
+  // When nothing here was hidden, by an earlier look: what is hidden now is so since then. A
+  // version alone is as old as its task's lock, and a task may take hours to publish.
+  std::optional<Instant> none_hidden_at;
+  // Of the segments that are seen here, how many are not loaded. Without it those of the whole
+  // snapshot are everybody's.
+  std::optional<int64_t> unloaded;
   // The datasource's retention rules; null where they were not read. Not owned.
   const druid::Rules* rules = nullptr;
 };
@@ -80,8 +86,13 @@ std::optional<int64_t> LoadedSegments(const PartitionVerdict& verdict, int64_t o
 // What was counted holds rows that no published segment has: `published` by the same measure.
 // Some of them may be served twice for a while, as they are published under another version
 // or number (apache/druid#15813); so that other rows than expected are UNDETERMINED,
-// REALTIME_ROWS, until the stream has handed over.
+// REALTIME_ROWS, until the stream has handed over. So are rows where no published segment has
+// any: that is neither EMPTY nor TOMBSTONED.
 void TellRealtimeApart(int64_t published, PartitionVerdict* verdict);
+
+// The broker finds no row in segments that have some: it knows another version yet, or none,
+// and what it counted is that one's. UNDETERMINED, BROKER_BEHIND.
+void TellBrokerBehind(PartitionVerdict* verdict);
 
 // Stored rows were counted, and what is there was rolled up: fewer than expected may be all.
 void TellRolledUp(PartitionVerdict* verdict);

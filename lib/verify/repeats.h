@@ -26,6 +26,12 @@ inline constexpr double kEqualSizeScore = 0.5;
 inline constexpr double kBothScore = 0.8;
 inline constexpr double kEqualSumsScore = 0.95;
 inline constexpr double kOtherSumsScore = 0.3;
+// Equal rows and sums of segments that say little: of a few rows, or of nothing but a number of
+// rows (two streams' tasks with a heartbeat each, partitions that are cut at so many rows).
+inline constexpr double kFewSumsScore = 0.4;
+
+// Summed beside the metrics: equal rows are of equal times.
+inline constexpr char kTime[] = "__time";
 
 // DUPLICATE_ROWS (reasons APPENDED, EQUAL_SIZE), or nothing. From metadata alone.
 std::optional<Finding> LookForRepeats(const std::vector<druid::Slice>& slices);
@@ -36,9 +42,27 @@ struct SegmentSums {
   druid::RowSums sums;
 };
 
-// What the sums of all segments of one version say of a sign that was found there:
+// What is to be summed of one version to weigh a sign that was found there: at most so many of
+// its segments by themselves, the larger ones first, and where that is not all of them, what
+// was replaced and what was appended as two totals.
+inline constexpr size_t kMaxWeighed = 32;
+struct Weighing {
+  std::vector<const druid::Segment*> single;
+  std::vector<const druid::Segment*> core, appended;  // empty where `single` is all
+};
+Weighing ToWeigh(const Finding& sign, const druid::Slice& slice);
+
+// Totals of what was replaced, and of what was appended to it.
+struct Totals {
+  druid::RowSums core, appended;
+  std::vector<std::string> appended_ids;
+};
+
+// What the sums of the segments of one version say of a sign that was found there:
 // EQUAL_SUMS names the segments that hold the same rows (of which a part counts twice);
 // OTHER_SUMS keeps appended rows as a weak sign; nothing where equal sizes were chance.
-std::optional<Finding> Weigh(const Finding& sign, const std::vector<SegmentSums>& sums);
+// Without `totals`, `sums` are those of all segments.
+std::optional<Finding> Weigh(const std::vector<SegmentSums>& sums,
+                             const std::optional<Totals>& totals = std::nullopt);
 
 }  // namespace interlock::verify

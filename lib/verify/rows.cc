@@ -57,8 +57,9 @@ std::optional<Finding> FindingOf(const RowCheck& check, const std::string& from)
                                     Named(check.measure, *check.expected), " is expected"),
                        {}, 1, "ROWS_NOT_COUNTED");
   }
-  const bool more = check.result == Comparison::kMore;
-  if (!more && check.result != Comparison::kFewer) return std::nullopt;
+  if (check.result != Comparison::kMore && check.result != Comparison::kFewer) return std::nullopt;
+  // Of a sum below zero (refunds), the same rows once more are further below it.
+  const bool more = (check.result == Comparison::kMore) == (*check.expected >= 0);
   const std::string evidence = absl::StrCat(
       Named(check.measure, *check.counted), ", and ", NumberText(*check.expected),
       check.measure == kRows ? " are" : " is", " expected", from.empty() ? "" : " by ", from,

@@ -96,7 +96,8 @@ bool IsBad(Verdict verdict) {
 // Not known, and of the rows alone.
 bool IsOfRows(const Finding& finding) {
   return finding.reason == "ROWS_NOT_COUNTED" || finding.reason == "METRIC_NOT_THERE" ||
-         finding.reason == "REALTIME_ROWS" || finding.reason == "ROLLED_UP";
+         finding.reason == "REALTIME_ROWS" || finding.reason == "ROLLED_UP" ||
+         finding.reason == "BROKER_BEHIND" || finding.reason == "SIGN_NOT_WEIGHED";
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from harness import wait_for  # noqa: E402
+from harness import hours, wait_for  # noqa: E402
 from streams import HOUR, OnKafka, row  # noqa: E402
 
 SWEEPS = "grace { nanos: 1000000 } sweep_interval { seconds: 2 }"
@@ -61,6 +61,20 @@ class OnKafkaRows(OnKafka):
         checks = {c["result"]: c for p in reply["partitions"] for c in p["rows"]}
         self.assertEqual(checks["MORE"]["counted"]["long_value"], str(2 * ROWS))
         wait_for("the gauge", lambda: self.metric(server, "duplicate_row_partitions") == 1, 90)
+
+    def test_an_hour_that_only_a_stream_has_rows_of_is_not_empty(self):
+        server = self.serve(verification=SWEEPS)
+        self.load(server)
+        self.stream.post().await_task()
+        self.stream.produce({15: 7})
+        self.stream.await_locks()
+
+        def realtime(*flags):
+            code, reply, _ = server.ctl("verify", self.datasource, hours(15, 16), *flags)
+            reasons = {v["reason"] for p in reply["partitions"] for v in p["verdicts"]}
+            return code == 6 and "REALTIME_ROWS" in reasons
+        wait_for("rows that nobody has published", realtime, 60)
+        self.assertTrue(realtime("--expect-rows", 7, "--count-metric", "events"))
 
     def test_what_the_guard_finds_beside_a_plain_backfill_is_in_the_metrics(self):
         server = self.serve(verification=SWEEPS)

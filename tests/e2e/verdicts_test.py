@@ -16,6 +16,7 @@ from harness import EndToEnd, RealDruid, hours, wait_for  # noqa: E402
 
 NOWHERE = [{"type": "loadForever", "tieredReplicants": {"a_tier_without_servers": 1}}]
 NO_REPLICA = [{"type": "loadForever", "tieredReplicants": {}}]
+DAY = "2026-07-16T00:00:00.000Z/2026-07-17T00:00:00.000Z"
 QUICK_GRACE = "grace { nanos: 1000000 } sweep_interval { seconds: -1 }"
 
 
@@ -41,20 +42,28 @@ class VerdictSite:
         self.post(f"{self.real.overlord}/druid/indexer/v1/datasources/{self.datasource}/markUnused",
                   {"segmentIds": ids})
 
-    def write(self, hour=10, until=None, append=False, granularity="HOUR", shards=None, files=None):
+    def write(self, hour=10, until=None, append=False, granularity="HOUR", shards=None, files=None,
+              most_rows=None, context=None):
         """A task over the files of the hours, as any scheduler would run it."""
         spec = json.loads(self.job(self.folder / "events").read_text())
         body = copy.deepcopy(spec["spec"])
         body["dataSchema"]["granularitySpec"]["segmentGranularity"] = granularity
         span = hours(hour, until or hour + 1) if granularity == "HOUR" \
-            else "2026-07-16T00:00:00.000Z/2026-07-17T00:00:00.000Z"
+            else DAY
         body["dataSchema"]["granularitySpec"]["intervals"] = [span]
         body["ioConfig"].update(appendToExisting=append, dropExisting=not append)
         body["ioConfig"]["inputSource"]["filter"] = files or f"2026-07-16T{hour:02d}.json"
         if shards:
             body["tuningConfig"].update(forceGuaranteedRollup=True, partitionsSpec={
                 "type": "hashed", "numShards": shards})
-        self.assertEqual(self.druid.run_task({"type": "index_parallel", "spec": body}), "SUCCESS")
+        if most_rows:
+            body["dataSchema"]["granularitySpec"].update(rollup=False, queryGranularity="NONE")
+            body["tuningConfig"].update(partitionsSpec={
+                "type": "dynamic", "maxRowsPerSegment": most_rows})
+        task = {"type": "index_parallel", "spec": body}
+        if context:
+            task["context"] = context
+        self.assertEqual(self.druid.run_task(task), "SUCCESS")
 
     def verify(self, first=10, end=11, *flags):
         code, reply, error = self.server.ctl("verify", self.datasource, hours(first, end), *flags)
@@ -170,6 +179,45 @@ class OnDruidVerdicts(VerdictSite, EndToEnd):
         code, verdict = self.becomes("DUPLICATE_ROWS", "--wait", "20s")
         self.assertEqual((code, verdict["reason"]), (0, "OTHER_SUMS"), verdict)
 
+    def test_one_late_row_behind_many_partitions_is_no_fault(self):
+        self.begin()
+        self.events({10: 400})
+        self.write(most_rows=11)
+        self.events({10: 1})
+        self.write(append=True)
+        self.assertEqual(self.druid.wait_for_count(self.datasource, hours(10, 11), 401), 401)
+        code, verdict = self.becomes("DUPLICATE_ROWS", "--wait", "20s")
+        self.assertEqual((code, verdict["reason"]), (0, "OTHER_SUMS"), verdict)
+
+    def test_a_few_rows_with_equal_sums_are_no_fault(self):
+        self.begin()
+        folder = self.events({10: 1})
+        for n, minute in enumerate((5, 45)):
+            (folder / f"{n}.json").write_text(json.dumps(
+                {"ts": f"2026-07-16T10:{minute:02d}:00Z", "site": f"s{n}", "bytes": 100}) + "\n")
+            self.write(append=True, files=f"{n}.json")
+        self.assertEqual(self.druid.wait_for_count(self.datasource, hours(10, 11), 2), 2)
+        code, reply, error = self.verify(10, 11, "--wait", "20s")
+        self.assertEqual((code, reply["verdict"]), (0, "SINGLE_VERSION"), error)
+
+    def test_an_append_again_that_is_cut_otherwise_is_found_by_its_sums_of_doubles(self):
+        self.begin()
+        folder = self.events({10: 1})
+        (folder / "amounts.json").write_text("".join(json.dumps(
+            {"ts": f"2026-07-16T10:{i % 60:02d}:{i // 60:02d}Z", "site": f"s{i % 17}",
+             "bytes": 1, "amount": (i * 7919 % 10007) / 13.7}) + "\n" for i in range(900)))
+        spec = json.loads(self.job(folder).read_text())
+        spec["spec"]["dataSchema"]["metricsSpec"] = [
+            {"type": "count", "name": "events"},
+            {"type": "doubleSum", "name": "amount", "fieldName": "amount"}]
+        path = self.folder / "job.json"
+        path.write_text(json.dumps(spec))
+        self.job = lambda _: path
+        self.write(files="amounts.json", shards=2)
+        self.write(files="amounts.json", append=True, most_rows=400)
+        code, verdict = self.becomes("DUPLICATE_ROWS", "--wait", "20s")
+        self.assertEqual((code, verdict["reason"]), (1, "EQUAL_SUMS"), verdict)
+
     def test_missing_rows(self):
         self.begin()
         self.events({10: 5})
@@ -188,6 +236,63 @@ class OnDruidVerdicts(VerdictSite, EndToEnd):
         code, verdict = self.becomes("INCOMPLETE_PARTITION_SET")
         self.assertEqual(code, 1)
         self.assertIn("1 of 2 core partitions", verdict["message"])
+
+    def test_a_days_version_that_lost_a_partition_is_told_though_one_hour_has_a_newer_one(self):
+        self.begin(f'sweep_interval {{ seconds: 1 }} sweep_datasources: "{self.datasource}"')
+        self.events({10: 30, 11: 30})
+        self.write(granularity="DAY", shards=2, files="2026-07-16T1*.json")
+        segments = self.druid.segments(self.datasource, DAY)
+        self.write(hour=10)
+        self.mark_unused([segments[0]["identifier"]])
+        self.becomes("INCOMPLETE_PARTITION_SET", interval="2026-07-16")
+        wait_for("the sweep's finding", lambda: [
+            f for f in self.server.ctl("findings", self.datasource)[1].get("findings", [])
+            if f["verdict"]["kind"] == "INCOMPLETE_PARTITION_SET" and f["interval"] == DAY], 60)
+
+    def test_of_three_hours_only_the_one_that_is_not_loaded_is_not_loaded(self):
+        self.begin()
+        self.events({10: 5, 11: 7, 12: 9})
+        self.rules([{"type": "loadByInterval", "interval": hours(11, 12),
+                     "tieredReplicants": {"a_tier_without_servers": 1}},
+                    {"type": "loadForever", "tieredReplicants": {"_default_tier": 1}}])
+        self.write(hour=10, until=13, files="2026-07-16T1?.json")
+
+        def not_loaded():
+            _, reply, _ = self.verify(10, 13)
+            return [p["partition"] for p in reply["partitions"]
+                    if any(v["kind"] == "NOT_LOADED" for v in p["verdicts"])]
+        wait_for("two to load", lambda: not_loaded() == [hours(11, 12)], 60)
+
+    def test_an_hour_above_a_days_chunk_is_not_retired(self):
+        self.begin()
+        self.events({10: 5, 11: 7})
+        self.write(granularity="DAY", files="2026-07-16T*.json")
+        self.write(hour=10)
+        self.becomes("SINGLE_VERSION", "--wait", "30s")
+        code, verdict = self.becomes("NOT_RETIRED", "--level", "retired")
+        self.assertEqual((code, verdict["reason"]), (1, "HIDDEN_HERE_ONLY"), verdict)
+
+    def test_ids_of_dropped_appends_are_given_again_and_nothing_is_seen(self):
+        # Case 6: what is appended where such segments were marked unused takes their ids.
+        self.begin()
+        concurrent = {"useConcurrentLocks": True}
+        self.events({10: 5, 11: 1})
+        self.write(append=True, context=concurrent)
+        self.write(append=True, hour=11)
+        self.becomes("SINGLE_VERSION", "--wait", "30s")
+        dropped = [s["identifier"] for s in self.druid.segments(self.datasource, hours(10, 11))]
+        self.mark_unused(dropped)
+        self.events({10: 9})
+        self.write(append=True, context=concurrent)  # SUCCESS
+        self.assertEqual(self.druid.segments(self.datasource, hours(10, 11)), [])
+        code, reply, error = self.verify(10, 11, "--expect-rows", 9, "--count-metric", "events",
+                                         "--unused")
+        self.assertEqual((code, reply["verdict"]), (1, "MISSING_ROWS"), error)
+        # A task that replaces has a version of its own.
+        self.write()
+        code, reply, error = self.verify(10, 11, "--expect-rows", 9, "--count-metric", "events",
+                                         "--wait", "30s")
+        self.assertEqual((code, reply["verdict"]), (0, "SINGLE_VERSION"), error)
 
     def test_not_loaded_double_version_and_not_retired(self):
         self.begin(QUICK_GRACE)

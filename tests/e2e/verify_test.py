@@ -4,6 +4,8 @@ import copy
 import json
 import pathlib
 import sys
+import threading
+import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
@@ -15,9 +17,9 @@ class Expectations(EndToEnd):
 
     def setUp(self):
         super().setUp()
-        simulator = self.run_simulator()
-        self.druid = simulator.druid()
-        self.server = self.run_interlockd(simulator)
+        self.simulator = self.run_simulator()
+        self.druid = self.simulator.druid()
+        self.server = self.run_interlockd(self.simulator)
         self.write({10: 5, 11: 7, 12: 9})
 
     def write(self, counts, datasource=None):
@@ -68,6 +70,29 @@ class Expectations(EndToEnd):
         self.assertEqual((code, reply["verdict"], reply["good_count"]), (1, "MISSING_ROWS", "2"))
         self.assertIn("at least 6", error)
         self.assertIn("1 of 3 partition(s) not good", error)
+
+    def test_calls_that_wait_hold_up_nobody_else_and_poll_the_coordinator_once(self):
+        before = len(self.simulator.requests())
+        words = ("--expect-rows", 22, "--count-metric", "events", "--wait", "8s")
+        waiting = [threading.Thread(target=self.verify, args=words) for _ in range(20)]
+        for one in waiting:
+            one.start()
+        time.sleep(1)
+        begun = time.monotonic()
+        code, _, error = self.server.ctl("findings")
+        self.assertEqual(code, 0, error)
+        self.assertLess(time.monotonic() - begun, 5, "it waits for none of them")
+        for one in waiting:
+            one.join()
+        asked = [r["target"] for r in self.simulator.requests()[before:]]
+        polls = sum("forceMetadataRefresh=true" in target for target in asked)
+        self.assertEqual(polls, len(waiting), "one each")
+
+    def test_all_of_time_is_answered_by_what_is_there(self):
+        code, reply, error = self.server.ctl("verify", self.datasource, "eternity",
+                                             "--expect-rows", 21, "--count-metric", "events")
+        self.assertEqual((code, reply["verdict"]), (0, "SINGLE_VERSION"), error)
+        self.assertEqual(reply["partition_count"], "5")
 
     def test_a_misspelt_metric_is_bad_input(self):
         code, _, error = self.verify("--expect-rows", 21, "--count-metric", "evnts")

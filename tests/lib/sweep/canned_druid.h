@@ -12,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "lib/druid/cluster.h"
 #include "lib/time/mutex.h"
@@ -61,8 +62,12 @@ class CannedDruid {
   std::map<std::string, std::vector<CannedSegment>> segments;
   std::vector<std::string> streams;
   std::map<std::string, int64_t> unavailable;
+  std::set<std::string> not_loaded;  // ids, counted where they are asked for
+  bool knows_loading = true;         // false: 204 to every load status
+  bool broker_down = false;
   std::map<std::string, double> rows;  // by segment id; 1 where it is not told
   std::vector<std::string> unused;     // datasources whose segments are all unused
+  std::map<std::string, std::vector<CannedSegment>> unused_segments;  // by datasource
   std::string columns = R"({"__time":{"type":"LONG"},"events":{"type":"LONG"}})";
   // By datasource and interval: JSON of a sum's result.
   std::map<std::string, std::string> totals;
@@ -82,10 +87,14 @@ class CannedDruid {
     if (absl::StrContains(url, "/activeLocks") || absl::StrContains(url, "/lockedIntervals")) {
       return Reply(200, absl::StrCat(R"({"datasourceToLocks":{)", locks, "}}"));
     }
-    if (absl::StrContains(url, "/druid/v2")) return Reply(200, Sums(request.body));
+    if (absl::StrContains(url, "/druid/v2")) {
+      return broker_down ? Reply(503, "") : Reply(200, Sums(request.body));
+    }
+    if (!knows_loading && absl::StrContains(url, "/loadstatus")) return Reply(204, "");
+    if (absl::StrContains(url, "/unusedSegments")) return Reply(200, Unused(url));
     for (const auto& [name, all] : segments) {
       if (absl::StrContains(url, absl::StrCat("/datasources/", name, "/loadstatus"))) {
-        return Reply(200, absl::StrCat("{\"", name, "\":", unavailable[name], "}"));
+        return Reply(200, absl::StrCat("{\"", name, "\":", NotLoaded(name, url), "}"));
       }
       if (!absl::StrContains(url, absl::StrCat("/datasources/", name, "/segments"))) continue;
       if (absl::StrContains(url, "full")) return Reply(200, Full(name, request.body));
@@ -115,6 +124,27 @@ class CannedDruid {
     std::vector<std::string> all;
     for (const auto& name : streams) all.push_back(absl::StrCat(R"({"id":")", name, "\"}"));
     return absl::StrCat("[", absl::StrJoin(all, ","), "]");
+  }
+  int64_t NotLoaded(const std::string& name, const std::string& url) {
+    const std::string rest = url.substr(url.find("&interval=") + 10);
+    const Interval asked = *Interval::Parse(
+        absl::StrReplaceAll(rest.substr(0, rest.find('&')), {{"%2F", "/"}, {"%3A", ":"}}));
+    int64_t count = unavailable[name];
+    for (const auto& segment : segments[name]) {
+      const bool here = Interval::Parse(segment.interval)->Overlaps(asked);
+      count += here && not_loaded.count(segment.id(name)) != 0 ? 1 : 0;
+    }
+    return count;
+  }
+  std::string Unused(const std::string& url) const {
+    std::vector<std::string> rows;
+    for (const auto& [name, all] : unused_segments) {
+      if (!absl::StrContains(url, absl::StrCat("/datasources/", name, "/"))) continue;
+      for (const auto& segment : all) {
+        rows.push_back(absl::StrCat(R"({"dataSegment":)", segment.json(name), R"(,"used":false})"));
+      }
+    }
+    return absl::StrCat("[", absl::StrJoin(rows, ","), "]");
   }
   std::string Ids(const std::string& name) {
     std::vector<std::string> ids;

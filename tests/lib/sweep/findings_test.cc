@@ -72,6 +72,31 @@ TEST_F(FindingsTest, ALookClosesWhatItLookedAtAndNoMore) {
   EXPECT_THAT(All({}, 10).findings, SizeIs(1));
 }
 
+// The sweeper judges a day's chunk below its hours as one, a caller's look hour by hour.
+TEST_F(FindingsTest, WhatTwoLooksCutOtherwiseIsOneFinding) {
+  const Interval day = *Interval::Parse("2026-07-16/P1D");
+  Observed whole = Wrong(0);
+  whole.interval = day;
+  whole.segments = {"the day's"};
+  Keep(Of(day), {whole});
+  std::vector<Observed> by_hour;
+  for (int hour = 0; hour < 24; ++hour) {
+    by_hour.push_back(Wrong(hour));
+    by_hour.back().segments = {"the day's"};
+  }
+  clock_.Advance(absl::Minutes(1));
+  const Recorded seen = Keep(Of(day), by_hour);
+  EXPECT_THAT(seen.opened, IsEmpty());
+  EXPECT_THAT(seen.closed, IsEmpty());
+  const auto open = All({}, 100).findings;
+  ASSERT_THAT(open, SizeIs(1));
+  EXPECT_GT(open[0].seen, open[0].opened) << "seen again";
+  // Another fault of that verdict in the same hour is another finding.
+  by_hour[3].segments = {"the hour's"};
+  EXPECT_THAT(Keep(Of(Hour(3)), {by_hour[3]}).opened, SizeIs(1));
+  EXPECT_THAT(Keep(Of(day), {}).closed, SizeIs(2));
+}
+
 TEST_F(FindingsTest, WhatCouldNotBeToldStaysOpen) {
   Keep(Of(Hour(10)), {Wrong(10)});
   Scope scope = Of(Hour(10));

@@ -161,5 +161,105 @@ TEST_F(LookTest, AnotherDatasourceThatIsNotThereOrNotLoadedProvesNothing) {
   EXPECT_EQ(look->verdicts[0].findings.back().reason, "SAME_AS_NOT_LOADED");
 }
 
+std::string Hour(int hour) {
+  const Instant start = *Instant::Parse("2026-07-16") + absl::Hours(hour);
+  return Interval::Between(start, start + absl::Hours(1)).ToString();
+}
+
+// Of 24 hours one is not loaded: the others are no worse for it.
+TEST_F(LookTest, OnlyWhatIsNotLoadedIsNotLoaded) {
+  std::vector<CannedSegment> hours;
+  for (int hour = 0; hour < 24; ++hour) hours.push_back({Hour(hour), kNew});
+  druid_.segments["clicks"] = hours;
+  druid_.not_loaded = {hours[17].id("clicks")};
+  question_.interval = *Interval::Parse("2026-07-16/P1D");
+  for (const bool thorough : {true, false}) {
+    question_.thorough = thorough;
+    if (!thorough) {
+      for (int hour = 0; hour < 24; ++hour) {
+        question_.partitions.push_back(*Interval::Parse(Hour(hour)));
+      }
+    }
+    const int before = druid_.Asked("/loadstatus");
+    const auto look = At();
+    ASSERT_TRUE(look.ok()) << look.status();
+    for (const auto& verdict : look->verdicts) {
+      EXPECT_EQ(verify::Has(verdict.findings, verify::Verdict::kNotLoaded),
+                verdict.partition == *Interval::Parse(Hour(17)))
+          << verdict.partition.ToString();
+    }
+    EXPECT_LE(druid_.Asked("/loadstatus") - before, 12) << "halved, and not one by one";
+  }
+}
+
+TEST_F(LookTest, WhereNothingIsLoadedOneQuestionTells) {
+  question_.thorough = false;
+  question_.partitions = {*Interval::Parse(kHour), *Interval::Parse(kNextHour)};
+  druid_.unavailable["clicks"] = 2;
+  const auto look = At();
+  ASSERT_TRUE(look.ok()) << look.status();
+  EXPECT_EQ(druid_.Asked("/loadstatus"), 1);
+  for (const auto& verdict : look->verdicts) EXPECT_EQ(verdict.unloaded_segments, 1);
+}
+
+TEST_F(LookTest, RowsOfAStreamWhereNoSegmentIsAreNotEmpty) {
+  const char* later = "2026-07-16T20/2026-07-16T21";
+  question_.interval = *Interval::Parse(later);
+  druid_.totals[absl::StrCat("clicks ", later)] = R"({"rows":30})";
+  const auto look = At();
+  ASSERT_TRUE(look.ok()) << look.status();
+  EXPECT_TRUE(look->verdicts.front().undetermined());
+  EXPECT_EQ(look->verdicts.front().unpublished_rows, 30);
+}
+
+// Loaded, and the broker still has the version before: its rows prove nothing of this one.
+TEST_F(LookTest, ABrokerThatDoesNotKnowTheVersionYetProvesNothing) {
+  question_.interval = *Interval::Parse(kHour);
+  druid_.rows[CannedSegment{kHour, kNew}.id("clicks")] = 0;
+  for (const int64_t expected : {7, 8}) {
+    ExpectRows(expected);
+    const auto look = At();
+    ASSERT_TRUE(look.ok()) << look.status();
+    EXPECT_TRUE(look->verdicts.front().undetermined()) << expected;
+    EXPECT_EQ(look->verdicts.front().findings.back().reason, "BROKER_BEHIND");
+  }
+  // Half of the hour may be without rows.
+  question_.interval = *Interval::Parse("2026-07-16T10:00/2026-07-16T10:30");
+  druid_.totals["clicks 2026-07-16T10:00/2026-07-16T10:30"] = R"({"rows":0})";
+  EXPECT_TRUE(verify::Has(At()->verdicts.front().findings, verify::Verdict::kMissingRows));
+}
+
+TEST_F(LookTest, AllOfTimeIsAnsweredByWhatIsThere) {
+  question_.interval = Interval::Eternity();
+  const auto look = At();
+  ASSERT_TRUE(look.ok()) << look.status();
+  ASSERT_THAT(look->verdicts, SizeIs(4)) << "before, two hours, after";
+  EXPECT_EQ(look->verdicts[1].partition, *Interval::Parse(kHour));
+  EXPECT_FALSE(look->calendar.has_value());
+}
+
+TEST_F(LookTest, ASignThatCouldNotBeWeighedIsNeitherAFaultNorNone) {
+  const CannedSegment late{kHour, kNew, 1, 1, 1'477};
+  druid_.segments["clicks"] = {{kHour, kNew, 0, 1, 60'000}, late, {kNextHour, kNew}};
+  question_.thorough = false;
+  question_.partitions = {*Interval::Parse(kHour), *Interval::Parse(kNextHour)};
+  druid_.broker_down = true;
+  auto look = At();
+  ASSERT_TRUE(look.ok()) << look.status();
+  EXPECT_TRUE(look->verdicts[0].undetermined());
+  EXPECT_FALSE(look->not_weighed.empty());
+  druid_.broker_down = false;
+  // Of the other hour something is not loaded: these can be weighed.
+  druid_.not_loaded = {CannedSegment{kNextHour, kNew}.id("clicks")};
+  look = At();
+  ASSERT_TRUE(look.ok()) << look.status();
+  EXPECT_TRUE(look->verdicts[0].good()) << "late rows";
+  druid_.not_loaded = {late.id("clicks")};
+  look = At();
+  ASSERT_TRUE(look.ok()) << look.status();
+  EXPECT_TRUE(verify::Has(look->verdicts[0].findings, verify::Verdict::kUndetermined));
+  EXPECT_TRUE(look->not_weighed.empty()) << "Druid has answered";
+}
+
 }  // namespace
 }  // namespace interlock::sweep

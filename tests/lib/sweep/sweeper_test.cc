@@ -149,6 +149,8 @@ TEST_F(SweeperTest, AFindingThatComesAgainIsANewOne) {
   NextSweep();
   druid_.segments["clicks"] = {{kHour, kOld}, {kHour, kNew}};
   NextSweep();
+  EXPECT_THAT(Open(), IsEmpty()) << "hidden for some minutes, however old the version above is";
+  for (int i = 0; i < 4; ++i) NextSweep();
   EXPECT_THAT(Open(), SizeIs(1));
   EXPECT_THAT(Open(true), SizeIs(1));
   EXPECT_THAT(opened_, SizeIs(2));
@@ -204,6 +206,54 @@ TEST_F(SweeperTest, WhatIsQuietIsNotReadAgainUntilItsIdsChange) {
   ASSERT_FALSE(Open().empty());
   EXPECT_EQ(Open()[0].observed.verdict, "NOT_LOADED");
   EXPECT_EQ(AllSwept()[0].unavailable, 1);
+}
+
+TEST_F(SweeperTest, OfManyHoursOnlyTheOneThatIsNotLoadedHasAFinding) {
+  druid_.segments["clicks"] = {{kHour, kNew}, {kNextHour, kNew}};
+  druid_.not_loaded = {CannedSegment{kNextHour, kNew}.id("clicks")};
+  FirstRounds();
+  ASSERT_THAT(Open(), SizeIs(1));
+  EXPECT_EQ(Open()[0].observed.verdict, "NOT_LOADED");
+  EXPECT_EQ(Open()[0].observed.interval, *Interval::Parse(kNextHour));
+}
+
+// It lists segments and says 204 of their loading: that is no "all is loaded".
+TEST_F(SweeperTest, ALoadStatusThatKnowsNothingLeavesTheSweepUnfinished) {
+  druid_.segments["clicks"] = {{kHour, kNew}};
+  druid_.knows_loading = false;
+  FirstRounds();
+  EXPECT_FALSE(AllSwept()[0].at.has_value());
+  druid_.knows_loading = true;
+  NextSweep();
+  EXPECT_TRUE(AllSwept()[0].at.has_value());
+}
+
+TEST_F(SweeperTest, ABrokerThatIsDownMakesNoDuplicatesOfLateRows) {
+  druid_.segments["clicks"] = {{kHour, kNew, 0, 1, 60'000}, {kHour, kNew, 1, 1, 1'477}};
+  druid_.rows[CannedSegment{kHour, kNew}.id("clicks")] = 400;
+  druid_.broker_down = true;
+  FirstRounds();
+  EXPECT_THAT(Open(), IsEmpty());
+  EXPECT_FALSE(AllSwept()[0].at.has_value()) << "it was not whole";
+  druid_.broker_down = false;
+  NextSweep();
+  EXPECT_THAT(Open(), IsEmpty());
+  EXPECT_TRUE(AllSwept()[0].at.has_value());
+}
+
+TEST_F(SweeperTest, WhatIsNoLongerChosenIsSweptUntilNothingIsWrongAndThenNoMore) {
+  druid_.segments["clicks"] = {{kHour, kOld}, {kHour, kNew}};
+  druid_.segments["views"] = {{kHour, kNew}};
+  FirstRounds();
+  patterns_ = {"others"};
+  sweeper_ = MakeSweeper();
+  NextSweep();
+  ASSERT_THAT(AllSwept(), SizeIs(1)) << "what is open must be able to close";
+  EXPECT_EQ(AllSwept()[0].datasource, "clicks");
+  druid_.segments["clicks"] = {{kHour, kNew}};
+  NextSweep();
+  EXPECT_THAT(Open(), IsEmpty());
+  EXPECT_THAT(AllSwept(), IsEmpty());
 }
 
 TEST_F(SweeperTest, StreamsComeFirst) {
@@ -347,6 +397,44 @@ TEST_F(SweeperTest, WhatAForeignWriterLeftInReservedTimeKeepsItsFinding) {
                   .ok());
   NextSweep();
   EXPECT_THAT(Open(), IsEmpty()) << "nobody's time any more";
+}
+
+std::string AppendLock(const char* interval) {
+  return absl::StrCat(R"("clicks":[{"type":"APPEND","groupId":"index_clicks_2","dataSource":)",
+                      R"("clicks","interval":")", Interval::Parse(interval)->ToString(),
+                      R"(","version":"1970-01-01T00:00:00.000Z","priority":75,"revoked":false}])");
+}
+
+// Measured on a real Druid: its rows are not seen, and the metadata never tells.
+TEST_F(SweeperTest, Case006AnAppendThatGetsTheIdsOfDroppedSegmentsIsAFinding) {
+  const CannedSegment dropped{kHour, "1970-01-01T00:00:00.000Z", 0, 0};
+  druid_.segments["clicks"] = {{kNextHour, kNew}};
+  druid_.unused_segments["clicks"] = {dropped};
+  druid_.locks = AppendLock(kHour);
+  FirstRounds();
+  ASSERT_THAT(Open(), SizeIs(1));
+  EXPECT_EQ(Open()[0].observed.kind, kIdReused);
+  EXPECT_THAT(Open()[0].observed.segments, ElementsAre(dropped.id("clicks")));
+  EXPECT_THAT(Open()[0].observed.remedy, HasSubstr("replaces"));
+  druid_.locks = "";
+  NextSweep();
+  EXPECT_THAT(Open(), SizeIs(1)) << "the task is over, and the rows are not to be seen";
+  druid_.segments["clicks"] = {{kHour, kNew}, {kNextHour, kNew}};
+  NextSweep();
+  EXPECT_THAT(Open(), IsEmpty()) << "replaced";
+}
+
+TEST_F(SweeperTest, Case006AnAppendBesideSegmentsThatAreUsedGetsIdsOfItsOwn) {
+  druid_.segments["clicks"] = {{kHour, kNew}};
+  druid_.unused_segments["clicks"] = {{kHour, "1970-01-01T00:00:00.000Z", 0, 0}};
+  druid_.locks = AppendLock(kHour);
+  FirstRounds();
+  EXPECT_THAT(Open(), IsEmpty());
+  // And what was replaced once has a version that no append has.
+  druid_.segments["clicks"] = {{kNextHour, kNew}};
+  druid_.unused_segments["clicks"] = {{kHour, kOld}};
+  NextSweep();
+  EXPECT_THAT(Open(), IsEmpty());
 }
 
 TEST(MatchesPattern, AStarIsAnyCharacters) {

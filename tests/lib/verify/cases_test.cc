@@ -128,12 +128,12 @@ TEST(Weigh, Case001EqualRowsAndSumsAreTheSameRowsTwice) {
   const auto sign = LookForRepeats(timeline.Visible(Of(kHour)));
   ASSERT_TRUE(sign.has_value());
   EXPECT_EQ(sign->reason, "EQUAL_SIZE");
-  const auto sure = Weigh(*sign, {Sums(one, 10, 1000), Sums(two, 10, 1000)});
+  const auto sure = Weigh({Sums(one, 10, 1000), Sums(two, 10, 1000)});
   ASSERT_TRUE(sure.has_value());
   EXPECT_EQ(sure->reason, "EQUAL_SUMS");
   EXPECT_TRUE(IsFault(*sure));
   EXPECT_THAT(sure->segments, ElementsAre(one.id, two.id));
-  EXPECT_FALSE(Weigh(*sign, {Sums(one, 10, 1000), Sums(two, 10, 999)}).has_value())
+  EXPECT_FALSE(Weigh({Sums(one, 10, 1000), Sums(two, 10, 999)}).has_value())
       << "sizes that are equal by chance";
 }
 
@@ -141,12 +141,11 @@ TEST(Weigh, AnAppendOfAllThatAReplaceWroteIsFoundThoughItIsCutOtherwise) {
   const auto core0 = Numbered(kHour, kNew, 0, 2);
   const auto core1 = Numbered(kHour, kNew, 1, 2);
   const auto appended = Numbered(kHour, kNew, 2, 2);
-  const Finding sign = MakeFinding(Verdict::kDuplicateRows, "", {}, kAppendedScore, "APPENDED");
-  const auto twice = Weigh(sign, {Sums(core0, 3, 30), Sums(core1, 4, 40), Sums(appended, 7, 70)});
+  const auto twice = Weigh({Sums(core0, 3, 30), Sums(core1, 4, 40), Sums(appended, 7, 70)});
   ASSERT_TRUE(twice.has_value());
   EXPECT_EQ(twice->reason, "EQUAL_SUMS");
   EXPECT_THAT(twice->segments, ElementsAre(appended.id));
-  const auto late = Weigh(sign, {Sums(core0, 3, 30), Sums(core1, 4, 40), Sums(appended, 1, 2)});
+  const auto late = Weigh({Sums(core0, 3, 30), Sums(core1, 4, 40), Sums(appended, 1, 2)});
   ASSERT_TRUE(late.has_value());
   EXPECT_EQ(late->reason, "OTHER_SUMS");
   EXPECT_FALSE(IsFault(*late)) << "late rows look like this";
@@ -155,8 +154,87 @@ TEST(Weigh, AnAppendOfAllThatAReplaceWroteIsFoundThoughItIsCutOtherwise) {
 TEST(Weigh, SegmentsWithoutRowsAreNoCopies) {
   const auto one = Numbered(kHour, kOld, 0, 0, 61'000);
   const auto two = Numbered(kHour, kOld, 1, 0, 61'000);
-  const Finding sign = MakeFinding(Verdict::kDuplicateRows, "", {}, kEqualSizeScore, "EQUAL_SIZE");
-  EXPECT_FALSE(Weigh(sign, {Sums(one, 0, 0), Sums(two, 0, 0)}).has_value());
+  EXPECT_FALSE(Weigh({Sums(one, 0, 0), Sums(two, 0, 0)}).has_value());
+}
+
+// An append that was cut otherwise adds doubles up in another order.
+TEST(Weigh, SumsOfDoublesAreTheSameButForTheirLastDigits) {
+  const auto core = Numbered(kHour, kNew, 0, 1);
+  const auto appended0 = Numbered(kHour, kNew, 1, 1);
+  const auto appended1 = Numbered(kHour, kNew, 2, 1);
+  const auto twice = Weigh({Sums(core, 900, 180'112.3299999999), Sums(appended0, 400, 80'112.33),
+                            Sums(appended1, 500, 100'000)});
+  ASSERT_TRUE(twice.has_value());
+  EXPECT_EQ(twice->reason, "EQUAL_SUMS");
+  EXPECT_TRUE(IsFault(*twice));
+  const auto other = Weigh({Sums(core, 900, 180'112.33), Sums(appended0, 400, 80'112.34),
+                            Sums(appended1, 500, 100'000)});
+  EXPECT_EQ(other->reason, "OTHER_SUMS");
+}
+
+// A row each, of two tasks of a stream, with the same amount.
+TEST(Weigh, EqualSumsOfAFewRowsAreAWeakSign) {
+  const auto one = Numbered(kHour, kOld, 0, 0, 1'474);
+  const auto two = Numbered(kHour, kOld, 1, 0, 1'474);
+  const auto weak = Weigh({Sums(one, 1, 100), Sums(two, 1, 100)});
+  ASSERT_TRUE(weak.has_value());
+  EXPECT_FALSE(IsFault(*weak));
+  EXPECT_THAT(weak->next, HasSubstr("nothing, unless"));
+}
+
+// Partitions that are cut at so many rows, hosts that all beat once a minute: as many rows as
+// each other, and nothing else to tell them apart.
+TEST(Weigh, EqualNumbersOfRowsAloneAreAWeakSign) {
+  const auto one = Numbered(kHour, kOld, 0, 2, 61'000);
+  const auto two = Numbered(kHour, kOld, 1, 2, 61'000);
+  const auto weak = Weigh({Sums(one, 5'000, 5'000), Sums(two, 5'000, 5'000)});
+  ASSERT_TRUE(weak.has_value());
+  EXPECT_FALSE(IsFault(*weak));
+  const auto appended = Numbered(kHour, kOld, 2, 2, 61'000);
+  EXPECT_TRUE(IsFault(*Weigh({Sums(one, 5'000, 5'000), Sums(appended, 5'000, 5'000)})))
+      << "what was replaced came again behind it";
+}
+
+TEST(Weigh, RowsOfOtherTimesAreOthers) {
+  const auto one = Numbered(kHour, kOld, 0, 0, 61'000);
+  const auto two = Numbered(kHour, kOld, 1, 0, 61'000);
+  SegmentSums early = Sums(one, 60, 900);
+  SegmentSums late = Sums(two, 60, 900);
+  early.sums.sums[kTime] = 60 * 1.784e12;
+  late.sums.sums[kTime] = 60 * 1.784e12 + 60'000;
+  EXPECT_FALSE(Weigh({early, late}).has_value());
+}
+
+// What is in the rows decides which of these they are in: two can't have the same.
+TEST(LookForRepeats, HashedPartitionsOfEqualSizeAreNoSign) {
+  auto one = Numbered(kHour, kOld, 0, 2, 61'000);
+  auto two = Numbered(kHour, kOld, 1, 2, 61'000);
+  for (const char* type : {"hashed", "single", "range"}) {
+    one.shard.type = two.shard.type = type;
+    const auto timeline = druid::Timeline::Of({one, two});
+    EXPECT_FALSE(LookForRepeats(timeline.Visible(Of(kHour))).has_value()) << type;
+    EXPECT_FALSE(Weigh({Sums(one, 100, 1'000), Sums(two, 100, 1'000)}).has_value()) << type;
+  }
+}
+
+// One late row behind a day of many partitions.
+TEST(ToWeigh, OfManySegmentsTheSignsAreSummedAloneAndTheRestTogether) {
+  std::vector<druid::Segment> segments;
+  for (int i = 0; i < 40; ++i) segments.push_back(Numbered(kHour, kOld, i, 40, 50'000 + i));
+  segments.push_back(Numbered(kHour, kOld, 40, 40, 1'477));
+  const auto timeline = druid::Timeline::Of(segments);
+  const auto slices = timeline.Visible(Of(kHour));
+  const auto sign = LookForRepeats(slices);
+  ASSERT_TRUE(sign.has_value());
+  const Weighing weighing = ToWeigh(*sign, slices.front());
+  ASSERT_EQ(weighing.single.size(), 1u);
+  EXPECT_EQ(weighing.single[0]->id, segments.back().id);
+  EXPECT_EQ(weighing.core.size(), 40u);
+  Totals totals{Rows(kHour, 400, 4'000), Rows(kHour, 1, 3), {segments.back().id}};
+  const auto late = Weigh({Sums(segments.back(), 1, 3)}, totals);
+  EXPECT_EQ(late->reason, "OTHER_SUMS");
+  totals.appended = totals.core;
+  EXPECT_TRUE(IsFault(*Weigh({Sums(segments.back(), 400, 4'000)}, totals)));
 }
 
 }  // namespace

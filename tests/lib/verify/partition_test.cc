@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "lib/verify/unseen.h"
 #include "tests/lib/verify/made_segments.h"
 
 namespace interlock::verify {
@@ -171,6 +172,81 @@ TEST(VerifyPartition, AHiddenVersionIsNormalWithinItsGraceAndDoubleAfterIt) {
   const PartitionVerdict late = Ask(snapshot, question);
   EXPECT_THAT(Names(late.findings), Contains("DOUBLE_VERSION"));
   EXPECT_THAT(late.findings[1].segments, ElementsAre(snapshot.used[0].id));
+}
+
+constexpr char kDay[] = "2026-07-15/2026-07-16";
+
+std::string HourOfDay(int hour) {
+  const Instant start = At("2026-07-15T00:00:00Z") + absl::Hours(hour);
+  return Interval::Between(start, start + absl::Hours(1)).ToString();
+}
+
+// Of a day, all hours but one were rewritten long ago: it is hidden since that last one.
+TEST(VerifyPartition, WhatSeveralVersionsHideIsHiddenSinceTheLastOfThem) {
+  std::vector<druid::Segment> segments = {Numbered(kDay, "2026-07-16T01:00:00.000Z", 0, 1)};
+  for (int hour = 0; hour < 24; ++hour) {
+    segments.push_back(
+        Numbered(HourOfDay(hour), hour == 23 ? kNew : "2026-07-16T02:00:00.000Z", 0, 1));
+  }
+  const druid::Snapshot snapshot = SnapshotOf(kDay, segments);
+  PartitionQuestion question = AskFor(kDay);
+  EXPECT_TRUE(Ask(snapshot, question).good());
+  question.now = At(kNew) + absl::Hours(1) + absl::Seconds(1);
+  EXPECT_THAT(Names(Ask(snapshot, question).findings), Contains("DOUBLE_VERSION"));
+}
+
+// A version is its lock's time, and a task may take longer than the grace to publish.
+TEST(VerifyPartition, WhatWasNotHiddenAMomentAgoIsHiddenSinceThen) {
+  const druid::Snapshot snapshot =
+      SnapshotOf(kHour, {Numbered(kHour, kOld, 0, 1), Numbered(kHour, kNew, 0, 1)});
+  PartitionQuestion question = AskFor(kHour);
+  question.now = At(kNew) + absl::Hours(3);
+  EXPECT_FALSE(Ask(snapshot, question).good());
+  question.none_hidden_at = question.now - absl::Minutes(15);
+  EXPECT_TRUE(Ask(snapshot, question).good());
+  question.none_hidden_at = question.now - absl::Minutes(61);
+  EXPECT_FALSE(Ask(snapshot, question).good());
+}
+
+TEST(VerifyPartition, Case011AnIncompleteVersionThatIsHiddenInAPartOnlyIsTold) {
+  const std::string ten = HourOfDay(10);
+  druid::Snapshot snapshot = SnapshotOf(
+      kDay, {Numbered(kDay, kOld, 1, 2), Numbered(kDay, kOld, 2, 2), Numbered(ten, kNew, 0, 1)});
+  const PartitionVerdict verdict = Ask(snapshot, AskFor(kDay));
+  EXPECT_THAT(Names(verdict.findings), Contains("INCOMPLETE_PARTITION_SET"));
+  EXPECT_FALSE(verdict.good()) << "the other hours are not seen";
+  // What was appended beyond the core is none of it.
+  EXPECT_THAT(verdict.findings[1].evidence, HasSubstr("1 of 2 core partitions"));
+  EXPECT_TRUE(Ask(snapshot, AskFor(ten)).good()) << "that hour has another, complete version";
+  snapshot.used.pop_back();
+  EXPECT_THAT(Ask(snapshot, AskFor(kDay)).findings.back().next, HasSubstr("marked used again"));
+}
+
+TEST(VerifyPartition, AtLevelRetiredADayBelowOneOfItsHoursIsNotRetiredThere) {
+  const std::string ten = HourOfDay(10);
+  const druid::Snapshot snapshot =
+      SnapshotOf(kDay, {Numbered(kDay, kOld, 0, 1), Numbered(ten, kNew, 0, 1)});
+  PartitionQuestion question = AskFor(ten);
+  EXPECT_TRUE(Ask(snapshot, question).good());
+  question.level = Level::kRetired;
+  const PartitionVerdict verdict = Ask(snapshot, question);
+  EXPECT_FALSE(verdict.good()) << "a drop of the hour would show the day again";
+  EXPECT_EQ(verdict.findings[1].reason, kHiddenHereOnly);
+  EXPECT_EQ(ReachedLevel(verdict.findings, Level::kRetired), Level::kServed);
+}
+
+TEST(VerifyPartition, WhatIsNotLoadedElsewhereIsNoFaultHere) {
+  druid::Snapshot snapshot = SnapshotOf(kHour, {Numbered(kHour, kNew, 0, 1)});
+  snapshot.load.unavailable_segments = 3;
+  PartitionQuestion question = AskFor(kHour);
+  EXPECT_THAT(Names(Ask(snapshot, question).findings), Contains("NOT_LOADED"));
+  question.unloaded = 0;
+  const PartitionVerdict verdict = Ask(snapshot, question);
+  EXPECT_TRUE(verdict.good());
+  EXPECT_EQ(verdict.unloaded_segments, 0);
+  question.unloaded = 1;
+  EXPECT_THAT(Ask(snapshot, question).findings[1].evidence,
+              HasSubstr("1 visible segments of 2026-07-16T13:00"));
 }
 
 TEST(VerifyPartition, RowsAppendedToAReplacedVersionMayCountTwice) {

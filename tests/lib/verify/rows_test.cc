@@ -182,6 +182,44 @@ TEST_F(PartitionRowsTest, Case015RowsThatAStreamHasNotPublishedMakeADifferenceUn
   EXPECT_TRUE(verdict.good()) << "as expected, whoever serves them";
 }
 
+TEST_F(PartitionRowsTest, RowsThatAreServedWhereNoSegmentIsSeenAreNotEmpty) {
+  question_.expected_rows = 30;
+  snapshot_.used.clear();
+  snapshot_.rows = {Rows(kHour, 30, 30)};
+  PartitionVerdict verdict = Ask();
+  EXPECT_THAT(Names(verdict.findings), ElementsAre("EMPTY"));
+  TellRealtimeApart(0, &verdict);
+  EXPECT_TRUE(verdict.undetermined()) << "queries read them";
+  EXPECT_EQ(verdict.checks[0].result, Comparison::kUnknown);
+  snapshot_.rows = {Rows(kHour, 0, 0)};
+  question_.expected_rows = 0;
+  verdict = Ask();
+  TellRealtimeApart(0, &verdict);
+  EXPECT_TRUE(verdict.good());
+}
+
+TEST_F(PartitionRowsTest, WhatABrokerCountsThatDoesNotKnowTheSegmentsIsUndetermined) {
+  question_.expected_rows = 40;
+  PartitionVerdict verdict = Ask();
+  EXPECT_TRUE(verdict.good());
+  TellBrokerBehind(&verdict);
+  EXPECT_TRUE(verdict.undetermined()) << "it counted the version before";
+  EXPECT_EQ(verdict.findings.back().reason, "BROKER_BEHIND");
+  question_.expected_rows = 41;
+  verdict = Ask();
+  TellBrokerBehind(&verdict);
+  EXPECT_TRUE(verdict.undetermined()) << "no row is missing yet";
+}
+
+// Refunds that ran twice are further below zero.
+TEST(FindingOf, ASumFurtherBelowZeroIsOfDuplicates) {
+  const auto verdict = [](double counted) {
+    return FindingOf(Compare(Sum("refunds", -10), counted), "")->verdict;
+  };
+  EXPECT_EQ(verdict(-20), Verdict::kDuplicateRows);
+  EXPECT_EQ(verdict(-5), Verdict::kMissingRows);
+}
+
 TEST(JudgeTotal, Case015WithRowsThatAreNotPublishedIsUndetermined) {
   Counted open = Part(40, 400);
   open.unpublished = true;
