@@ -208,6 +208,10 @@ void Tell(const v1::VerifySingleVersionRequest& request, const VerifyQuestion& q
 struct VerifyCall::Waiting {
   using Time = std::chrono::steady_clock::time_point;
 
+  Waiting(grpc::CallbackServerContext& of, grpc::ServerUnaryReactor& to,
+          const v1::VerifySingleVersionRequest& asked, v1::VerifySingleVersionResponse& told)
+      : context(of), reactor(to), request(asked), response(told) {}
+
   grpc::CallbackServerContext& context;
   grpc::ServerUnaryReactor& reactor;
   const v1::VerifySingleVersionRequest& request;
@@ -235,7 +239,7 @@ grpc::ServerUnaryReactor* VerifyCall::Call(grpc::CallbackServerContext* context,
                                            v1::VerifySingleVersionResponse* response) {
   auto* reactor = context->DefaultReactor();
   if (!Bounded(*request, reactor)) return reactor;
-  auto call = std::make_shared<Waiting>(Waiting{*context, *reactor, *request, *response});
+  auto call = std::make_shared<Waiting>(*context, *reactor, *request, *response);
   if (!world_.executor.Run([this, call] { Step(call); })) reactor->Finish(ToGrpc(ServerBusy()));
   return reactor;
 }

@@ -32,6 +32,7 @@ bool HoldsItsOwnRows(const Segment& segment) {
 }
 
 void FindEqualSizes(const Slice& slice, std::set<std::string>* equal) {
+  if (slice.segments.size() < 2) return;  // of a million, most are
   std::map<int64_t, std::vector<const Segment*>> by_size;
   for (const Segment* segment : slice.segments) {
     if (!segment->tombstone()) by_size[segment->size_bytes].push_back(segment);
