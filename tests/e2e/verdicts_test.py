@@ -43,7 +43,7 @@ class VerdictSite:
                   {"segmentIds": ids})
 
     def write(self, hour=10, until=None, append=False, granularity="HOUR", shards=None, files=None,
-              most_rows=None, context=None):
+              most_rows=None, as_it_came=False, context=None):
         """A task over the files of the hours, as any scheduler would run it."""
         spec = json.loads(self.job(self.folder / "events").read_text())
         body = copy.deepcopy(spec["spec"])
@@ -56,8 +56,9 @@ class VerdictSite:
         if shards:
             body["tuningConfig"].update(forceGuaranteedRollup=True, partitionsSpec={
                 "type": "hashed", "numShards": shards})
-        if most_rows:
+        if as_it_came:
             body["dataSchema"]["granularitySpec"].update(rollup=False, queryGranularity="NONE")
+        if most_rows:
             body["tuningConfig"].update(partitionsSpec={
                 "type": "dynamic", "maxRowsPerSegment": most_rows})
         task = {"type": "index_parallel", "spec": body}
@@ -111,7 +112,8 @@ class OnDruidVerdicts(VerdictSite, EndToEnd):
         # Taken away by Interlock or anybody, it is known still, and empty.
         self.mark_unused([s["identifier"] for s in self.druid.segments(self.datasource,
                                                                        hours(10, 11))])
-        self.assertEqual(self.becomes("EMPTY")[0], 0)
+        # Once the historical has let go of it: until then queries read it.
+        self.assertEqual(self.becomes("EMPTY", "--wait", "30s")[0], 0)
 
     def test_partially_covered(self):
         self.begin()
@@ -182,7 +184,7 @@ class OnDruidVerdicts(VerdictSite, EndToEnd):
     def test_one_late_row_behind_many_partitions_is_no_fault(self):
         self.begin()
         self.events({10: 400})
-        self.write(most_rows=11)
+        self.write(most_rows=11, as_it_came=True)
         self.events({10: 1})
         self.write(append=True)
         self.assertEqual(self.druid.wait_for_count(self.datasource, hours(10, 11), 401), 401)
@@ -213,8 +215,8 @@ class OnDruidVerdicts(VerdictSite, EndToEnd):
         path = self.folder / "job.json"
         path.write_text(json.dumps(spec))
         self.job = lambda _: path
-        self.write(files="amounts.json", shards=2)
-        self.write(files="amounts.json", append=True, most_rows=400)
+        self.write(files="amounts.json", shards=2, as_it_came=True)
+        self.write(files="amounts.json", append=True, most_rows=400, as_it_came=True)
         code, verdict = self.becomes("DUPLICATE_ROWS", "--wait", "20s")
         self.assertEqual((code, verdict["reason"]), (1, "EQUAL_SUMS"), verdict)
 
@@ -244,10 +246,10 @@ class OnDruidVerdicts(VerdictSite, EndToEnd):
         segments = self.druid.segments(self.datasource, DAY)
         self.write(hour=10)
         self.mark_unused([segments[0]["identifier"]])
-        self.becomes("INCOMPLETE_PARTITION_SET", interval="2026-07-16")
         wait_for("the sweep's finding", lambda: [
             f for f in self.server.ctl("findings", self.datasource)[1].get("findings", [])
             if f["verdict"]["kind"] == "INCOMPLETE_PARTITION_SET" and f["interval"] == DAY], 60)
+        self.becomes("INCOMPLETE_PARTITION_SET", interval="2026-07-16")
 
     def test_of_three_hours_only_the_one_that_is_not_loaded_is_not_loaded(self):
         self.begin()
@@ -286,7 +288,7 @@ class OnDruidVerdicts(VerdictSite, EndToEnd):
         self.write(append=True, context=concurrent)  # SUCCESS
         self.assertEqual(self.druid.segments(self.datasource, hours(10, 11)), [])
         code, reply, error = self.verify(10, 11, "--expect-rows", 9, "--count-metric", "events",
-                                         "--unused")
+                                         "--unused", "--wait", "15s")
         self.assertEqual((code, reply["verdict"]), (1, "MISSING_ROWS"), error)
         # A task that replaces has a version of its own.
         self.write()
