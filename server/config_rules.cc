@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "lib/backfill/json_document.h"
 #include "re2/re2.h"
 #include "server/config_defaults.h"
 
@@ -83,8 +84,20 @@ bool HasPort(const std::string& address) {
 }
 
 bool IsUrl(const std::string& url) {
-  static const RE2 kUrl(R"(https?://[^/@\s]+(/[^\s?#]*)?)");
+  static const RE2 kUrl(R"(https?://[^/@\s?#]+(/[^\s?#]*)?)");
   return RE2::FullMatch(url, kUrl);
+}
+
+// An address as a fault may show it: who is named in it, and what follows a '?', can be a secret.
+std::string WithoutSecrets(std::string url) {
+  if (const size_t query = url.find_first_of("?#"); query != std::string::npos) {
+    url = url.substr(0, query + 1) + "…";
+  }
+  const size_t at = url.rfind('@');
+  if (at == std::string::npos) return url;
+  const size_t host = url.find("://");
+  return absl::StrCat(host == std::string::npos ? "" : url.substr(0, host + 3), "…",
+                      url.substr(at));
 }
 
 // Whether every caller over gRPC shows who it is.
@@ -156,7 +169,7 @@ void CheckUrls(const Place& druid, const std::string& field,
                const google::protobuf::RepeatedPtrField<std::string>& urls) {
   for (const auto& url : urls) {
     if (!IsUrl(url)) {
-      druid.Fault(field, absl::StrCat("'", url,
+      druid.Fault(field, absl::StrCat("'", WithoutSecrets(url),
                                       "' is not a base URL, like https://druid.example:8081 "
                                       "(credentials go into basic_auth)"));
     }
@@ -183,6 +196,16 @@ void CheckDruid(const config::v1::ServerConfig& config, const Place& root) {
   if (set.has_basic_auth() &&
       (set.basic_auth().user().empty() || set.basic_auth().password_file().empty())) {
     druid.Fault("basic_auth", "wants user and password_file");
+  }
+  if (absl::StrContains(set.basic_auth().user(), ':')) {
+    druid.Fault("basic_auth", "user has a colon, which Basic authentication can't carry");
+  }
+  for (const std::string& pattern : set.redirect_patterns()) {
+    static const RE2 kOrigin(R"(https?://[^/@\s?#]+)");
+    if (RE2::FullMatch(pattern, kOrigin)) continue;
+    druid.Fault("redirect_patterns", absl::StrCat("'", WithoutSecrets(pattern),
+                                                  "' is no scheme://host:port, like "
+                                                  "http://druid-*.internal:8081"));
   }
   if (set.router_urls_size() > 0 && (services || set.overlord_urls_size() > 0)) {
     druid.Fault("router_urls",
@@ -235,11 +258,26 @@ void CheckNumbers(const Message& message, const Place& place) {
 }
 
 void CheckLimits(const config::v1::ServerConfig& config, const Place& root) {
-  const auto& set = config.limits();
+  config::v1::ServerConfig filled = config;
+  FillDefaults(filled);
+  const auto& set = filled.limits();
   const Place limits = root.Into("limits");
-  if (set.has_max_ttl() && set.has_default_ttl() &&
-      ToAbsl(set.default_ttl()) > ToAbsl(set.max_ttl())) {
-    limits.Fault("default_ttl", "is longer than max_ttl");
+  const std::pair<const char*, bool> orders[] = {
+      {config.limits().has_default_ttl() ? "default_ttl" : "min_ttl",
+       ToAbsl(set.min_ttl()) <= ToAbsl(set.default_ttl())},
+      {config.limits().has_default_ttl() ? "default_ttl" : "max_ttl",
+       ToAbsl(set.default_ttl()) <= ToAbsl(set.max_ttl())}};
+  for (const auto& [field, in_order] : orders) {
+    if (in_order) continue;
+    limits.Fault(field, absl::StrCat("min_ttl, default_ttl, max_ttl must rise, and are ",
+                                     absl::FormatDuration(ToAbsl(set.min_ttl())), ", ",
+                                     absl::FormatDuration(ToAbsl(set.default_ttl())), ", ",
+                                     absl::FormatDuration(ToAbsl(set.max_ttl()))));
+    break;
+  }
+  if (set.max_spec_bytes() > static_cast<int64_t>(backfill::kMaxSpecBytes)) {
+    limits.Fault("max_spec_bytes", absl::StrCat("is above ", backfill::kMaxSpecBytes,
+                                                ", the most that is read of a spec"));
   }
 }
 
@@ -275,7 +313,7 @@ void CheckProbe(const config::v1::StorageProbe& probe, const Place& drops) {
   }
   if (!s3.endpoint().empty() && (!IsUrl(s3.endpoint()) || absl::EndsWith(s3.endpoint(), "/"))) {
     drops.Fault("storage_probes",
-                absl::StrCat("s3.endpoint '", s3.endpoint(),
+                absl::StrCat("s3.endpoint '", WithoutSecrets(s3.endpoint()),
                              "' is no address without a path, like https://s3.example:9000"));
   }
   if (s3.credentials_file().empty()) {

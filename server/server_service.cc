@@ -26,10 +26,21 @@ void AddLimits(const config::v1::ServerConfig& config, const LeaseSettings::Valu
   };
   limits["default_ttl"] = absl::FormatDuration(leases.default_ttl);
   limits["max_ttl"] = absl::FormatDuration(leases.limits.longest_ttl);
+  limits["min_ttl"] = absl::FormatDuration(leases.limits.shortest_ttl);
+  limits["max_wait"] = absl::FormatDuration(leases.limits.longest_wait);
+  limits["lock_delay"] = absl::FormatDuration(leases.limits.lock_delay);
+  if (leases.limits.longest_interval != absl::InfiniteDuration()) {
+    limits["max_interval"] = absl::FormatDuration(leases.limits.longest_interval);
+  }
+  limits["max_reservations_per_holder"] = std::to_string(leases.limits.live_per_holder);
+  limits["max_reservations_per_datasource"] = std::to_string(leases.limits.live_per_datasource);
+  limits["max_request_bytes"] = std::to_string(config.limits().max_request_bytes());
+  limits["max_spec_bytes"] = std::to_string(config.limits().max_spec_bytes());
   limits["max_intervals_per_call"] = std::to_string(leases.limits.intervals_per_call);
   limits["max_partitions_per_unit"] = std::to_string(config.limits().max_partitions_per_unit());
   limits["max_partitions_per_call"] = std::to_string(config.limits().max_partitions_per_call());
   limits["min_window"] = duration(config.drops().min_window());
+  limits["max_window"] = duration(config.drops().max_window());
   limits["floor"] = duration(config.drops().floor());
 }
 

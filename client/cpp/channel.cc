@@ -16,8 +16,6 @@
 namespace interlock::client {
 namespace {
 
-// A plan of 10,000 partitions is several megabytes (plan.proto).
-constexpr int kMaxReplyBytes = 64 << 20;
 // An error names up to 40 faults and 40 holders in a trailer; gRPC's own cap is 8 KiB.
 constexpr int kMaxMetadataBytes = 64 << 10;
 // A watch through a proxy that forgets idle connections stays alive, and a server that

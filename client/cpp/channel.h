@@ -8,6 +8,9 @@
 
 namespace interlock::client {
 
+// A plan of 10,000 partitions is several megabytes (plan.proto).
+inline constexpr int kMaxReplyBytes = 64 << 20;
+
 // Errors as Connection::Open.
 absl::StatusOr<std::shared_ptr<grpc::Channel>> OpenChannel(const ConnectionOptions& options);
 

@@ -2,8 +2,15 @@
 
 #include <array>
 #include <chrono>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "client/cpp/channel.h"
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
 #include "grpcpp/support/status.h"
@@ -36,8 +43,32 @@ void Decode(const google::protobuf::Any& detail, absl::Status& status) {
   }
 }
 
+// gRPC turns a request away that is larger than the server takes, before any service sees it:
+// "Received message larger than max (17000655 vs. 16777216)". It says the same here of a reply
+// that is larger than we take, which is no fault of the request.
+std::optional<absl::Status> TooLarge(const absl::Status& status) {
+  const absl::string_view text = status.message();
+  const size_t open = text.find("larger than max (");
+  if (!absl::IsResourceExhausted(status) || open == absl::string_view::npos) return std::nullopt;
+  const std::vector<std::string> numbers =
+      absl::StrSplit(absl::StripSuffix(text.substr(text.find('(', open) + 1), ")"), " vs. ");
+  if (numbers.size() != 2 || numbers[1] == absl::StrCat(kMaxReplyBytes)) return std::nullopt;
+  return WithReason(
+      absl::InvalidArgumentError(absl::StrCat(
+          "the request has ", numbers[0], " bytes; at most ", numbers[1],
+          ", which is limits.max_request_bytes of this server: put inline data into files")),
+      "LIMIT_EXCEEDED", {{"limit", "max_request_bytes"}, {"allowed", numbers[1]}});
+}
+
 // What gRPC itself says, where no server of ours has spoken.
 absl::Status WithoutDetails(absl::Status status) {
+  if (auto too_large = TooLarge(status)) return *std::move(too_large);
+  // We cancel no call whose answer is wanted: it came while the server shut down, and no service
+  // has seen it.
+  if (absl::IsCancelled(status)) {
+    status =
+        absl::UnavailableError("the server ended the call before it was answered: it goes down");
+  }
   if (absl::IsUnavailable(status)) return WithReason(std::move(status), "UNREACHABLE");
   if (absl::IsDeadlineExceeded(status)) return WithReason(std::move(status), "NO_ANSWER");
   return status;

@@ -6,17 +6,23 @@
 namespace interlock::backfill {
 
 absl::Status UnknownBackfill(absl::string_view id) {
-  return WithReason(absl::NotFoundError(absl::StrCat("there is no backfill ", id)),
-                    "UNKNOWN_BACKFILL", {{"backfill", std::string(id)}});
+  return WithReason(
+      absl::NotFoundError(absl::StrCat("there is no backfill ", id,
+                                       "; interlockctl backfills list shows those there are")),
+      "UNKNOWN_BACKFILL", {{"backfill", std::string(id)}});
 }
 
 absl::Status UnknownAttempt(absl::string_view task_id) {
-  return WithReason(absl::NotFoundError(absl::StrCat("there is no attempt ", task_id)),
-                    "UNKNOWN_ATTEMPT", {{"task", std::string(task_id)}});
+  return WithReason(
+      absl::NotFoundError(absl::StrCat("there is no attempt ", task_id,
+                                       "; interlockctl backfills get ID shows a backfill's")),
+      "UNKNOWN_ATTEMPT", {{"task", std::string(task_id)}});
 }
 
 absl::Status UnknownPartition(absl::string_view backfill_id, absl::string_view partition) {
-  return WithReason(absl::NotFoundError(absl::StrCat(backfill_id, " has no partition ", partition)),
+  return WithReason(absl::NotFoundError(absl::StrCat(backfill_id, " has no partition ", partition,
+                                                     "; interlockctl backfills get ", backfill_id,
+                                                     " shows those it has")),
                     "UNKNOWN_PARTITION", {{"partition", std::string(partition)}});
 }
 

@@ -14,10 +14,12 @@ absl::Status InvalidJobName(absl::string_view name) {
 }
 
 absl::Status UnknownJob(absl::string_view name, int64_t version) {
-  return WithReason(
-      absl::NotFoundError(version == 0 ? absl::StrCat("there is no job ", name)
-                                       : absl::StrCat("there is no job ", name, "@", version)),
-      "UNKNOWN_JOB", {{"job", std::string(name)}, {"version", absl::StrCat(version)}});
+  return WithReason(absl::NotFoundError(absl::StrCat(
+                        "there is no job ", name, version == 0 ? "" : absl::StrCat("@", version),
+                        "; interlockctl jobs list shows those there are, and their "
+                        "newest versions")),
+                    "UNKNOWN_JOB",
+                    {{"job", std::string(name)}, {"version", absl::StrCat(version)}});
 }
 
 absl::Status VersionMoved(absl::string_view name, int64_t expected, int64_t found) {

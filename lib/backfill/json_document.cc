@@ -26,8 +26,8 @@ class Watcher {
  public:
   using Ch = char;
 
-  Watcher(rapidjson::Document* document, Findings* findings)
-      : document_(document), findings_(findings) {}
+  Watcher(const rapidjson::MemoryStream& stream, rapidjson::Document* document, Findings* findings)
+      : stream_(stream), document_(document), findings_(findings) {}
 
   bool too_deep() const { return too_deep_; }
 
@@ -37,7 +37,18 @@ class Watcher {
   bool Uint(unsigned value) { return Value() && document_->Uint(value); }
   bool Int64(int64_t value) { return Value() && document_->Int64(value); }
   bool Uint64(uint64_t value) { return Value() && document_->Uint64(value); }
-  bool Double(double value) { return Value() && document_->Double(value); }
+  bool Double(double value) {
+    Value();
+    if (JustRead().find_first_of(".eE") == absl::string_view::npos) {
+      findings_->Add(
+          {Pointer(),
+           absl::StrCat("is ", JustRead().substr(0, kShownDigits),
+                        JustRead().size() > kShownDigits ? "…" : "",
+                        ", an integer of more than 64 bits: it would reach Druid rounded"),
+           "write it as text, or as a number of at most 64 bits", std::nullopt});
+    }
+    return document_->Double(value);
+  }
   bool RawNumber(const Ch* text, rapidjson::SizeType size, bool copy) {
     return Value() && document_->RawNumber(text, size, copy);
   }
@@ -73,6 +84,17 @@ class Watcher {
     size_t next = 0;  // of an array: the index of the value to come
   };
 
+  static constexpr size_t kShownDigits = 40;
+
+  // The number at which the stream stands: before or after it, as the reader works on a copy or
+  // not.
+  absl::string_view JustRead() const {
+    constexpr char kOfNumbers[] = "0123456789+-.eE";
+    const absl::string_view text(stream_.begin_, stream_.size_);
+    const size_t begin = text.substr(0, stream_.Tell()).find_last_not_of(kOfNumbers) + 1;
+    return text.substr(begin, text.find_first_not_of(kOfNumbers, stream_.Tell()) - begin);
+  }
+
   // A value comes: in an array it is the next element.
   bool Value() {
     if (!levels_.empty() && !levels_.back().object) ++levels_.back().next;
@@ -98,6 +120,7 @@ class Watcher {
     return pointer;
   }
 
+  const rapidjson::MemoryStream& stream_;
   rapidjson::Document* document_;
   Findings* findings_;
   std::vector<Level> levels_;
@@ -127,7 +150,7 @@ bool ParseJsonObject(const std::string& text, rapidjson::Document* document, Fin
   }
   rapidjson::MemoryStream stream(text.data(), text.size());
   rapidjson::Reader reader;
-  Watcher watcher(document, findings);
+  Watcher watcher(stream, document, findings);
   Generator generator{&stream, &reader, &watcher, {}};
   document->Populate(generator);
   if (watcher.too_deep()) {

@@ -1,6 +1,6 @@
 // JSON as somebody sent it: read without recursion, bounded in size and depth, and with
 // members that stand twice found (Jackson takes the last one silently, so that what a
-// person reads and what Druid does would differ).
+// person reads and what Druid does would differ), and integers that a tree can't hold.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,8 @@ inline constexpr size_t kMaxSpecBytes = size_t{4} << 20;  // gRPC's own cap of a
 inline constexpr int kMaxSpecDepth = 100;
 
 // Reads `text` into `document`. False, with faults added, when it is no JSON object that
-// may be looked into. Duplicate members are faults too, but reading goes on.
+// may be looked into. Duplicate members and integers of more than 64 bits are faults too, but
+// reading goes on.
 bool ParseJsonObject(const std::string& text, rapidjson::Document* document, Findings* findings);
 
 // Compact JSON text. `value` must come from ParseJsonObject (bounded depth).

@@ -12,11 +12,11 @@ namespace {
 constexpr char kType[] = "index_parallel";
 constexpr int64_t kUnset = -1;  // PartitionsSpec.resolveHistoricalNullIfNeeded
 
-// A count of rows or shards: whole, positive, an int of Java's. -1 is how old Druids
-// wrote "unset". True when it is set.
-bool CheckCount(const Node& node) {
+// A count: whole, positive, an int of Java's. Of rows and shards -1 is how old Druids wrote
+// "unset". True when it is set.
+bool CheckCount(const Node& node, bool may_be_unset = true) {
   const std::optional<int64_t> count = node.Int();
-  if (!count || *count == kUnset) return false;
+  if (!count || (may_be_unset && *count == kUnset)) return false;
   if (*count <= 0) {
     node.Fault(absl::StrCat("is ", *count, ", not a positive number"),
                "write a positive number, or leave it out for Druid's default");
@@ -121,7 +121,7 @@ void CheckPartitionsSpec(const Node& spec, const Node& guaranteed, const TuningC
 void CheckPositive(const Node& tuning) {
   for (const char* name : {"maxNumConcurrentSubTasks", "maxNumSubTasks", "maxNumSegmentsToMerge",
                            "totalNumMergeTasks"}) {
-    CheckCount(tuning.At(name));
+    CheckCount(tuning.At(name), false);
   }
   if (tuning.At("maxNumSubTasks").present() && tuning.At("maxNumConcurrentSubTasks").present()) {
     tuning.At("maxNumSubTasks")

@@ -22,6 +22,7 @@ absl::Status CheckRestorable(const Drop& drop, const Manifest& manifest) {
       return KillStarted(drop.id);
     case State::kPlanned:
     case State::kReserved:
+      return absl::OkStatus();
     case State::kKilled:
     case State::kRestoring:
       return NothingToRestore(drop.id, drop.state);
@@ -29,6 +30,22 @@ absl::Status CheckRestorable(const Drop& drop, const Manifest& manifest) {
       break;
   }
   return CountRevivable(manifest) > 0 ? absl::OkStatus() : NothingToRestore(drop.id, drop.state);
+}
+
+// On its way to the mark: RestoreDrop has it end here, with all as it was. (One that a policy's
+// cap holds waits for a person, and it is CancelDrop that gives it up.)
+bool BeforeMark(const Drop& drop) {
+  return drop.state == State::kPlanned || drop.state == State::kReserved;
+}
+
+absl::Status RestoreUntouched(store::Transaction& tx, Drop& drop, const audit::Caller& caller) {
+  drop.state = State::kRestored;
+  drop.hold.clear();
+  drop.message = "nothing was marked yet, and nothing will be: all of it is as it was";
+  drop.restored_by = caller.identity;
+  drop.restore_reason = caller.reason;
+  drop.restore_started = drop.ended = tx.now();
+  return LeaveTime(tx, drop, caller);
 }
 
 absl::Status BeginRestore(store::Transaction& tx, Drop& drop, const Options& options,
@@ -180,7 +197,9 @@ absl::StatusOr<Drop> Drops::CheckRestore(const std::string& id) const {
   if (!detail.ok()) return detail.status();
   if (options_.observe_only) return ObserveOnly();
   absl::Status status = CheckRestorable(detail->drop, detail->manifest);
-  if (status.ok()) status = CheckNoNewerData(detail->drop, detail->manifest);
+  if (status.ok() && !BeforeMark(detail->drop)) {
+    status = CheckNoNewerData(detail->drop, detail->manifest);
+  }
   if (!status.ok()) return status;
   return std::move(detail->drop);
 }
@@ -198,6 +217,7 @@ absl::StatusOr<Drop> Drops::Restore(const std::string& id, const audit::Caller& 
     absl::StatusOr<Manifest> manifest = ReadManifest(tx, id);
     if (!manifest.ok()) return manifest.status();
     absl::Status status = CheckRestorable(changed, *manifest);
+    if (status.ok() && BeforeMark(changed)) return RestoreUntouched(tx, changed, caller);
     if (status.ok()) status = BeginRestore(tx, changed, options_, caller);
     if (status.ok()) status = TryAllAgain(tx, id, *manifest);
     return status;

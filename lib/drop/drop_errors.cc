@@ -142,7 +142,8 @@ absl::Status RequestIdReused(absl::string_view request_id, absl::string_view dro
 
 absl::Status ObserveOnly() {
   return WithReason(
-      absl::FailedPreconditionError("this server only observes Druid (druid.access is OBSERVE)"),
+      absl::FailedPreconditionError("druid.access is OBSERVE: nothing is sent that changes Druid; "
+                                    "set it to MANAGE"),
       "OBSERVE_ONLY");
 }
 
@@ -194,13 +195,16 @@ absl::Status InvalidCap(absl::string_view field, absl::string_view found,
 }
 
 absl::Status UnknownPolicy(absl::string_view name) {
-  return WithReason(absl::NotFoundError(StrCat("no retention policy ", name)),
-                    "UNKNOWN_RETENTION_POLICY", {{"name", std::string(name)}});
+  return WithReason(
+      absl::NotFoundError(StrCat("there is no retention policy ", name,
+                                 "; interlockctl retention list shows those there are")),
+      "UNKNOWN_RETENTION_POLICY", {{"name", std::string(name)}});
 }
 
 absl::Status UnknownDrop(absl::string_view id) {
-  return WithReason(absl::NotFoundError(StrCat("no drop ", id)), "UNKNOWN_DROP",
-                    {{"drop_id", std::string(id)}});
+  return WithReason(absl::NotFoundError(StrCat("there is no drop ", id,
+                                               "; interlockctl drops list shows those there are")),
+                    "UNKNOWN_DROP", {{"drop_id", std::string(id)}});
 }
 
 absl::Status InvalidPageToken(absl::string_view found) {
@@ -265,8 +269,9 @@ absl::Status AlreadyOver(absl::string_view id, State state) {
 absl::Status NothingToRestore(absl::string_view id, State state) {
   return Precondition(
       "NOTHING_TO_RESTORE",
-      StrCat("drop ", id, " is ", Name(state), " and none of its segments is marked by it"), id,
-      state);
+      StrCat("drop ", id, " is ", Name(state), " and none of its segments is marked by it",
+             Ended(state) ? "" : "; interlockctl drops cancel gives up what is not marked yet"),
+      id, state);
 }
 
 absl::Status NewerDataOver(absl::string_view id, const std::vector<druid::Segment>& newer) {

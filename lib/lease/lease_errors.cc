@@ -166,10 +166,11 @@ absl::Status TooManyLive(absl::string_view limit, int64_t allowed, absl::string_
 }
 
 absl::Status UnknownReservation(absl::string_view id) {
-  return WithReason(
-      absl::NotFoundError(absl::StrCat("there is no reservation ", id,
-                                       ", or it ended so long ago that it was removed")),
-      "UNKNOWN_RESERVATION", {{"reservation", std::string(id)}});
+  return WithReason(absl::NotFoundError(
+                        absl::StrCat("there is no reservation ", id,
+                                     ", or it ended so long ago that it was removed; interlockctl "
+                                     "reservations list shows those that live")),
+                    "UNKNOWN_RESERVATION", {{"reservation", std::string(id)}});
 }
 
 absl::Status ForeignToken(const Reservation& reservation, int64_t shown) {

@@ -34,6 +34,29 @@ absl::StatusOr<Granularity> UnitsOf(const SealPolicy& policy) {
   return Granularity::OfPeriod(*period, ZoneOf(policy), std::nullopt);
 }
 
+// Shorter units would be seals by the thousand a day; longer ones and older ages are slips of
+// the pen that would seal nothing in anybody's time.
+constexpr absl::Duration kShortestUnit = absl::Hours(1);
+constexpr int kLongestUnitYears = 10;
+constexpr int kOldestAgeYears = 100;
+
+// Measured by a calendar, from a day that is as good as any.
+constexpr Instant kAnyDay = Instant::FromMillis(946'684'800'000);  // 2000-01-01
+
+Instant YearsOn(int years) { return Period::Years(years).AddTo(kAnyDay, absl::UTCTimeZone(), 1); }
+
+bool IsUnit(const Granularity& units) {
+  if (units.is_all() || units.is_none()) return false;
+  const Interval unit = units.Bucket(kAnyDay);
+  return unit.end() - unit.start() >= kShortestUnit &&
+         unit.end() - unit.start() <= YearsOn(kLongestUnitYears) - kAnyDay;
+}
+
+bool IsAge(const Period& age) {
+  const Instant old_enough = age.AddTo(kAnyDay, absl::UTCTimeZone(), 1);
+  return old_enough >= kAnyDay && old_enough <= YearsOn(kOldestAgeYears);
+}
+
 bool IsName(const std::string& name) {
   return !name.empty() && name.size() <= kLongestName &&
          std::all_of(name.begin(), name.end(), [](char c) {
@@ -124,17 +147,21 @@ absl::Status CheckPolicy(const SealPolicy& policy) {
     return InvalidPolicy("INVALID_PATTERN", "datasource_pattern", "is missing",
                          "name datasources, with * for any characters");
   }
-  if (auto units = UnitsOf(policy); !units.ok() || units->is_all() || units->is_none()) {
+  if (auto units = UnitsOf(policy); !units.ok() || !IsUnit(*units)) {
     return InvalidPolicy(
         "INVALID_PERIOD", "unit",
         absl::StrCat("is '", policy.unit, "' in ", ZoneOf(policy),
                      units.ok() ? "" : absl::StrCat(": ", units.status().message())),
-        "write a period like P1M, and a zone like Europe/Berlin");
+        "write a period from PT1H to P10Y, like P1M, and a zone like Europe/Berlin");
   }
   auto age = Period::Parse(policy.age);
-  if (!age.ok()) {
+  if (!age.ok() || !IsAge(*age)) {
     return InvalidPolicy("INVALID_PERIOD", "age", absl::StrCat("is '", policy.age, "'"),
-                         "write a period like P45D");
+                         "write a period from PT0S to P100Y, like P45D");
+  }
+  if (const std::string& side = policy.corrections_datasource; !side.empty()) {
+    if (!IsDatasource(side)) return InvalidDatasource("policy/corrections_datasource", side);
+    if (Applies(policy, side)) return CorrectionsInto("policy/corrections_datasource", side);
   }
   return CheckSnapshot(policy.snapshot);
 }

@@ -23,12 +23,16 @@ absl::Status Refused(absl::string_view reason, absl::string_view text) {
 }  // namespace
 
 absl::Status UnknownSeal(absl::string_view id) {
-  return WithReason(absl::NotFoundError(absl::StrCat("there is no seal '", id, "'")),
-                    "UNKNOWN_SEAL");
+  return WithReason(
+      absl::NotFoundError(absl::StrCat("there is no seal '", id,
+                                       "'; interlockctl seals list shows those there are")),
+      "UNKNOWN_SEAL");
 }
 absl::Status UnknownSealPolicy(absl::string_view name) {
-  return WithReason(absl::NotFoundError(absl::StrCat("there is no seal policy '", name, "'")),
-                    "UNKNOWN_SEAL_POLICY");
+  return WithReason(
+      absl::NotFoundError(absl::StrCat("there is no seal policy '", name,
+                                       "'; interlockctl seals policy list shows those there are")),
+      "UNKNOWN_SEAL_POLICY");
 }
 absl::Status ReasonRequired(absl::string_view what_for) {
   return Invalid("REASON_REQUIRED", "reason", "is missing", absl::StrCat("say why, ", what_for));
@@ -54,9 +58,18 @@ absl::Status InvalidPolicy(absl::string_view reason, const std::string& field,
                            absl::string_view found, absl::string_view would_do) {
   return Invalid(reason, "policy/" + field, found, would_do);
 }
-absl::Status InvalidDatasource(const std::string& field) {
-  return Invalid("INVALID_DATASOURCE", field, "is missing, or no name that Druid takes",
-                 "name a datasource without '/', of at most 255 characters");
+absl::Status InvalidDatasource(const std::string& field, absl::string_view found) {
+  return Invalid("INVALID_DATASOURCE", field,
+                 found.empty()
+                     ? std::string("is missing")
+                     : absl::StrCat("is '", found.substr(0, 256), "', no name that Druid takes"),
+                 "name a datasource without '/' or a '.' in front, of at most 255 characters");
+}
+absl::Status CorrectionsInto(const std::string& field, absl::string_view sealed) {
+  return Invalid(
+      "INVALID_DATASOURCE", field,
+      absl::StrCat("is '", sealed, "', which is what is sealed: corrections stand beside it"),
+      "name another datasource, or leave it out for <datasource>__corrections");
 }
 absl::Status Misaligned(const Interval& asked, const Interval& chunk, const Interval& would_do) {
   return Invalid("MISALIGNED", "interval",

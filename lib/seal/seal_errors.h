@@ -22,7 +22,8 @@ absl::Status UnsealTooLong(absl::string_view asked);
 absl::Status BadPageToken(absl::string_view token);
 absl::Status InvalidPolicy(absl::string_view reason, const std::string& field,
                            absl::string_view found, absl::string_view would_do);
-absl::Status InvalidDatasource(const std::string& field);
+absl::Status InvalidDatasource(const std::string& field, absl::string_view found);
+absl::Status CorrectionsInto(const std::string& field, absl::string_view sealed);
 // INVALID_ARGUMENT, MISALIGNED: the segment that sticks out, and what would do.
 absl::Status Misaligned(const Interval& asked, const Interval& chunk, const Interval& would_do);
 // FAILED_PRECONDITION: ALREADY_SEALED, NOT_SEALED, NOT_SINGLE_VERSION, COMPACTION_CONFIGURED,

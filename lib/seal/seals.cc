@@ -14,13 +14,6 @@
 namespace interlock::seal {
 namespace {
 
-constexpr size_t kLongestName = 255;
-
-bool IsDatasource(const std::string& name) {
-  return !name.empty() && name.size() <= kLongestName && name[0] != '.' &&
-         name.find('/') == std::string::npos;
-}
-
 std::string FingerprintOf(const SealRequest& request) {
   return absl::StrCat(request.datasource, "|", request.interval.ToString(), "|", request.label, "|",
                       ToJson(request.snapshot), "|", request.accept_compaction, "|",
@@ -70,6 +63,12 @@ absl::Status GiveUp(store::Transaction& tx, const std::string& id) {
 
 }  // namespace
 
+bool IsDatasource(const std::string& name) {
+  constexpr size_t kLongestName = 255;
+  return !name.empty() && name.size() <= kLongestName && name[0] != '.' &&
+         name.find('/') == std::string::npos;
+}
+
 std::string DefaultCorrections(const std::string& datasource) {
   return absl::StrCat(datasource, "__corrections");
 }
@@ -100,11 +99,10 @@ absl::StatusOr<std::vector<Seal>> Barred(store::Transaction& tx, const std::stri
 }
 
 absl::Status Seals::CheckRequest(const SealRequest& request) const {
-  if (!IsDatasource(request.datasource)) return InvalidDatasource("datasource");
-  if (!request.corrections_datasource.empty() &&
-      (!IsDatasource(request.corrections_datasource) ||
-       request.corrections_datasource == request.datasource)) {
-    return InvalidDatasource("corrections_datasource");
+  if (!IsDatasource(request.datasource)) return InvalidDatasource("datasource", request.datasource);
+  if (const std::string& side = request.corrections_datasource; !side.empty()) {
+    if (!IsDatasource(side)) return InvalidDatasource("corrections_datasource", side);
+    if (side == request.datasource) return CorrectionsInto("corrections_datasource", side);
   }
   return CheckSnapshot(request.snapshot);
 }

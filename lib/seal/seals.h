@@ -131,6 +131,9 @@ class Seals {
   const Options options_;
 };
 
+// Whether Druid would take it as a datasource's name.
+bool IsDatasource(const std::string& name);
+
 // Where corrections of a datasource go unless its seals say otherwise.
 std::string DefaultCorrections(const std::string& datasource);
 

@@ -5,11 +5,12 @@
 namespace interlock::server {
 namespace {
 
-// A refusal that is kept as an event has its reason in place of OK.
+// A refusal that is kept as an event has its reason in place of OK; a request that joined what
+// was there already was answered as one that made it.
 void SetResult(const std::string& result, v1::AuditEvent* proto) {
-  const bool ok = result == "OK";
+  const bool ok = result == "OK" || result == "ATTACHED";
   proto->set_result(ok ? "OK" : "FAILED_PRECONDITION");
-  if (!ok) proto->set_result_reason(result);
+  if (result != "OK") proto->set_result_reason(result);
 }
 
 }  // namespace

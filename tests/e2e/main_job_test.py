@@ -209,6 +209,20 @@ class Process(EndToEnd):
         self.assertEqual(server.http("/readyz"), "ready\n")
         self.assertEqual(server.stop(), 0)
 
+    def test_the_status_tells_the_limits_in_force(self):
+        server = self.run_interlockd(self.run_simulator())
+        limits = server.ctl("status")[1]["limits"]
+        self.assertEqual((limits["min_ttl"], limits["max_wait"], limits["lock_delay"]), ("1s", "1h", "0"))
+        self.assertEqual(limits["max_request_bytes"], str(16 << 20))
+
+    def test_a_request_that_is_too_large_is_bad_input_that_names_the_limit(self):
+        server = self.run_interlockd(self.run_simulator())
+        large = self.folder / "large.json"
+        large.write_text(json.dumps({"type": "index_parallel", "x": "y" * (17 << 20)}))
+        code, _, error = server.ctl("submit", "--spec", large, "--interval", "2026-07-16")
+        self.assertEqual(code, 2, error)
+        self.assertIn("limits.max_request_bytes", error)
+
     def test_a_policy_test_names_the_role_that_a_method_wants(self):
         server = self.run_interlockd(self.run_simulator())
         code, reply, error = server.ctl("policy", "test", "someone", "ReserveInterval", "clicks")

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+
 namespace interlock::server {
 namespace {
 
@@ -14,6 +16,7 @@ using ::testing::Contains;
 using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 constexpr char kGood[] = R"(
 store { sqlite { path: "/tmp/interlock.db" } }
@@ -55,6 +58,42 @@ druid {
 TEST(Config, ALengthOfTimeThatIsABareNumberIsToldHowItIsWritten) {
   EXPECT_THAT(CheckConfig("druid {\n  call_timeout: 30\n}\n").faults,
               FaultAt(2, "{ seconds: 30 }"));
+}
+
+TEST(Config, AFaultOfAnAddressShowsNoSecretThatStandsInIt) {
+  for (const char* url : {"http://ada:s3cret@druid:8081", "http://druid:8081?token=s3cret",
+                          "http://druid:8081/base?token=s3cret#s3cret", "ada:s3cret@druid"}) {
+    const auto faults = CheckConfig(absl::StrCat("store { sqlite { path: \"/tmp/i.db\" } }\n",
+                                                 "druid { router_urls: \"", url, "\" }\n"))
+                            .faults;
+    EXPECT_THAT(faults, FaultAt(2, "is not a base URL")) << url;
+    for (const ConfigFault& fault : faults) {
+      EXPECT_THAT(fault.text, Not(HasSubstr("s3cret")));
+    }
+  }
+  EXPECT_THAT(CheckConfig("druid { router_urls: \"http://ada:s3cret@druid:8081/x\" }\n").faults,
+              FaultAt(1, "'http://…@druid:8081/x'"));
+}
+
+TEST(Config, WhatDruidsClientWouldRefuseIsToldByTheCheck) {
+  const auto faults = CheckConfig(R"(store { sqlite { path: "/tmp/interlock.db" } }
+druid {
+  router_urls: "http://localhost:8888"
+  redirect_patterns: "druid-*"
+  basic_auth { user: "a:b" password_file: "x" }
+})")
+                          .faults;
+  EXPECT_THAT(faults, FaultAt(4, "is no scheme://host:port"));
+  EXPECT_THAT(faults, FaultAt(5, "has a colon"));
+}
+
+TEST(Config, LimitsThatNothingCouldMeetAreFaults) {
+  EXPECT_THAT(CheckConfig(absl::StrCat(kGood, "limits { min_ttl { seconds: 3600 } }")).faults,
+              FaultAt(4, "min_ttl, default_ttl, max_ttl must rise, and are 1h, 10m, 24h"));
+  EXPECT_THAT(CheckConfig(absl::StrCat(kGood, "limits { max_ttl { seconds: 60 } }")).faults,
+              FaultAt(4, "limits.max_ttl"));
+  EXPECT_THAT(CheckConfig(absl::StrCat(kGood, "limits { max_spec_bytes: 8388608 }")).faults,
+              FaultAt(4, "is above 4194304"));
 }
 
 TEST(Config, APortBeyondTheHighestIsAFault) {

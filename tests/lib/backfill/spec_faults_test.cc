@@ -226,6 +226,18 @@ TEST(SpecFaults, MembersThatStandTwiceAreFoundWhereTheyStand) {
   EXPECT_EQ(in_list.faults[0].pointer, "/x~0~1y/1/a");
 }
 
+// A tree holds such an integer as a double: Druid would be sent another one.
+TEST(SpecFaults, IntegersThatWouldArriveRoundedAreFoundWhereTheyStand) {
+  std::string json = GoodSpec();
+  json.insert(1, R"("context":{"seed":123456789012345678901,"list":[1,-9223372036854775809],)"
+                 R"("fits":[18446744073709551615,-9223372036854775808,1e30,0.1,2.50]},)");
+  const SpecCheck check = CheckSpec(json, {});
+  EXPECT_THAT(FaultPointers(check), testing::ElementsAre("/context/seed", "/context/list/1"));
+  ASSERT_FALSE(check.faults.empty());
+  EXPECT_THAT(check.faults[0].found,
+              HasSubstr("123456789012345678901, an integer of more than 64"));
+}
+
 TEST(SpecFaults, UnknownMembersThatLookLikeNothingAreOnlyWarnedOf) {
   const SpecCheck check = CheckSpec(GoodSpecWith({{kIo + "/zebra", "1"}}), {});
   ASSERT_TRUE(check.spec) << Faults(check);

@@ -228,6 +228,23 @@ TEST_F(DropWindowTest, IsHeldUpByWhoeverHasTheTimeAtItsEnd) {
   EXPECT_GE(*site_.Now(drop.id).kill_started, other.deadline);
 }
 
+// Who drops and restores in one breath finds it before its mark.
+TEST_F(DropWindowTest, IsRestoredBeforeItsMarkWithAllAsItWas) {
+  const Drop drop = site_.Submitted(site_.Request(kHour13));
+  ASSERT_EQ(drop.state, State::kReserved);
+  ASSERT_TRUE(site_.drops().CheckRestore(drop.id).ok());
+  const auto restored = site_.drops().Restore(drop.id, site_.Ada("r1", "wrong hour"));
+  ASSERT_TRUE(restored.ok()) << restored.status();
+  EXPECT_EQ(restored->state, State::kRestored);
+  EXPECT_EQ(restored->restored_by, "ada");
+  EXPECT_TRUE(site_.drops().Restore(drop.id, site_.Ada("r1", "wrong hour")).ok()) << "once more";
+  site_.RunFor(absl::Hours(1));
+  EXPECT_THAT(site_.Sent("markUnused"), IsEmpty());
+  EXPECT_THAT(site_.UsedIds(), SizeIs(1));
+  // Its time is free.
+  EXPECT_TRUE(site_.RunTo(site_.Submitted(site_.Request(kHour13)).id, State::kMarked));
+}
+
 TEST_F(DropWindowTest, CanBeGivenUpOnlyBeforeTheMark) {
   const Drop drop = site_.Submitted(site_.Request(kHour13));
   ASSERT_TRUE(site_.drops().Cancel(drop.id, site_.Ada("c1")).ok());

@@ -84,6 +84,32 @@ TEST_F(PolicyTest, NamesWhatIsWrongWithIt) {
   EXPECT_EQ(reason([](SealPolicy& p) { p.time_zone = "Nowhere/Land"; }), "INVALID_PERIOD");
   EXPECT_EQ(reason([](SealPolicy& p) { p.age = ""; }), "INVALID_PERIOD");
   EXPECT_EQ(reason([](SealPolicy& p) { p.snapshot.dimensions = {"x"}; }), "INVALID_SNAPSHOT");
+  EXPECT_EQ(reason([](SealPolicy& p) { p.corrections_datasource = "a/b"; }), "INVALID_DATASOURCE");
+  EXPECT_EQ(reason([](SealPolicy& p) { p.corrections_datasource = "orders_too"; }),
+            "INVALID_DATASOURCE")
+      << "it fits the pattern itself";
+  EXPECT_EQ(reason([](SealPolicy& p) { p.corrections_datasource = "side"; }), "");
+}
+
+TEST_F(PolicyTest, TakesUnitsAndAgesThatMeanSomething) {
+  const auto takes = [](const std::string& unit, const std::string& age) {
+    SealPolicy policy = Monthly();
+    policy.unit = unit;
+    policy.age = age;
+    return CheckPolicy(policy).ok();
+  };
+  for (const char* unit : {"PT1H", "P1D", "P1W", "P1M", "P3M", "P1Y", "P10Y"}) {
+    EXPECT_TRUE(takes(unit, "P45D")) << unit;
+  }
+  for (const char* unit : {"PT0S", "PT1S", "PT59M", "P-1M", "P11Y", "P99999Y"}) {
+    EXPECT_FALSE(takes(unit, "P45D")) << unit;
+  }
+  for (const char* age : {"PT0S", "PT1H", "P2M", "P100Y", "P1M-1D"}) {
+    EXPECT_TRUE(takes("P1M", age)) << age;
+  }
+  for (const char* age : {"P-1D", "PT-1S", "P101Y", "P2147483647Y"}) {
+    EXPECT_FALSE(takes("P1M", age)) << age;
+  }
 }
 
 TEST_F(PolicyTest, FitsNamesWithAStar) {

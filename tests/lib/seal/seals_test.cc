@@ -77,6 +77,10 @@ TEST_F(SealTest, TakesWholePartitionsWithAReason) {
   SealRequest nowhere = Request(11, 13);
   nowhere.datasource = "a/b";
   EXPECT_EQ(ReasonOf(seals_->SealInterval(nowhere, Ada()).status()), "INVALID_DATASOURCE");
+  SealRequest into_itself = Request(11, 13);
+  into_itself.corrections_datasource = kOrders;
+  EXPECT_THAT(std::string(seals_->SealInterval(into_itself, Ada()).status().message()),
+              HasSubstr("is 'orders', which is what is sealed"));
 }
 
 TEST_F(SealTest, SealsOnceAndSaysWhoDid) {
