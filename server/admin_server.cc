@@ -73,7 +73,8 @@ class AdminServer::Impl {
         registry_(std::move(registry)),
         metrics_([this](mg_connection* c) { Metrics(c); }),
         health_([](mg_connection* c) { Reply(c, 200, "OK", kText, "alive\n"); }),
-        ready_([this](mg_connection* c) { Ready(c); }) {}
+        ready_([this](mg_connection* c) { Ready(c); }),
+        page_([this](mg_connection* c) { Page(c); }) {}
   ~Impl() {
     if (server_ != nullptr && port() > 0) ShutSocketsAt(port());
   }
@@ -97,6 +98,7 @@ class AdminServer::Impl {
     server_->addHandler("/metrics", metrics_);
     server_->addHandler("/healthz", health_);
     server_->addHandler("/readyz", ready_);
+    if (options_.page) server_->addHandler("/$", page_);
     return absl::OkStatus();
   }
 
@@ -118,11 +120,21 @@ class AdminServer::Impl {
     Reply(connection, 503, "Service Unavailable", kText, absl::StrCat(ready.message(), "\n"));
   }
 
+  void Page(mg_connection* connection) {
+    std::string datasource;
+    CivetServer::getParam(connection, "datasource", datasource);
+    const absl::StatusOr<std::string> page = options_.page(datasource);
+    if (page.ok()) return Reply(connection, 200, "OK", "text/html; charset=utf-8", *page);
+    Reply(connection, 503, "Service Unavailable", kText,
+          absl::StrCat(page.status().message(), "\n"));
+  }
+
   AdminOptions options_;
   std::shared_ptr<prometheus::Registry> registry_;
   Endpoint metrics_;
   Endpoint health_;
   Endpoint ready_;
+  Endpoint page_;
   std::unique_ptr<CivetServer> server_;
 };
 

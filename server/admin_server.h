@@ -1,5 +1,5 @@
 // The admin port, HTTP: /metrics for Prometheus, /healthz (the process lives), /readyz
-// (it can grant). It changes nothing and takes no body.
+// (it can grant), / (the timeline page). It changes nothing and takes no body.
 //
 // Threads: CivetWeb's own few; the callbacks must bear being called from any.
 #pragma once
@@ -20,6 +20,8 @@ struct AdminOptions {
   std::function<absl::Status()> ready;
   // Brings gauges up to date before a scrape.
   std::function<void()> before_scrape;
+  // The page of a datasource, or ("") of none, as HTML; else why there is none now.
+  std::function<absl::StatusOr<std::string>(const std::string& datasource)> page;
 };
 
 class AdminServer {

@@ -34,6 +34,7 @@
 #include "server/store_opening.h"
 #include "server/streaming.h"
 #include "server/sweeping.h"
+#include "server/timeline.h"
 
 namespace interlock::server {
 namespace {
@@ -98,11 +99,20 @@ class InterlockServer::Parts {
     auto admin = AdminServer::Start({config_.listen().admin_address(), [this] { return Ready(); },
                                      [this] {
                                        if (serving_) gauges_->Update();
-                                     }},
+                                     },
+                                     [this](const std::string& name) { return Page(name); }},
                                     metrics_);
     if (!admin.ok()) return admin.status();
     admin_ = *std::move(admin);
     return absl::OkStatus();
+  }
+
+  absl::StatusOr<std::string> Page(const std::string& datasource) {
+    if (!serving_) return absl::UnavailableError("starting");
+    auto timeline =
+        ReadTimeline({*store_, backfilling_->backfills(), dropping_->drops()}, datasource);
+    if (!timeline.ok()) return timeline.status();
+    return RenderTimeline(*timeline);
   }
 
   // A database that does not answer yet is tried again; any other fault is final.

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 import unittest
+import urllib.error
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from harness import BIN, EndToEnd, Gate, RealDruid, hours, wait_for  # noqa: E402
@@ -209,8 +210,18 @@ class Process(EndToEnd):
         self.assertEqual(server.http("/readyz"), "ready\n")
         self.assertEqual(server.stop(), 0)
 
-    def test_the_status_tells_the_limits_in_force(self):
+    def test_the_timeline_page_and_the_status_tell_what_is_there(self):
         server = self.run_interlockd(self.run_simulator())
+        self.assertIn("Nothing is known", server.http("/"))
+        code, _, error = server.ctl("reserve", "clicks", "2026-07-16T13", "--purpose", "<b>load</b>",
+                                    caller="ada")
+        self.assertEqual(code, 0, error)
+        self.assertIn('href="/?datasource=clicks"', server.http("/"))
+        page = server.http("/?datasource=clicks")
+        self.assertIn("2026-07-16T13:00:00.000Z/2026-07-16T14:00:00.000Z", page)
+        self.assertIn("loopback/ada: &lt;b&gt;load&lt;/b&gt;", page)
+        with self.assertRaises(urllib.error.HTTPError):
+            server.http("/elsewhere")
         limits = server.ctl("status")[1]["limits"]
         self.assertEqual((limits["min_ttl"], limits["max_wait"], limits["lock_delay"]), ("1s", "1h", "0"))
         self.assertEqual(limits["max_request_bytes"], str(16 << 20))
