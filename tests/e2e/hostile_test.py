@@ -2,6 +2,7 @@
 """A Druid that answers nonsense: the verdict is UNDETERMINED with the reason, never an
 absence, and the server's memory stays where it was."""
 import http.server
+import os
 import pathlib
 import re
 import sys
@@ -118,7 +119,9 @@ class HostileReplies(EndToEnd):
             self.assertIn(SAYS[name], verdict["message"], name)
         status = pathlib.Path(f"/proc/{server.process.pid}/status").read_text()
         peak = int(re.search(r"VmHWM:\s+(\d+)", status).group(1)) / 1024
-        self.assertLess(peak, MEGABYTES)
+        # A sanitizer keeps what was freed, to know it again.
+        if not os.environ.get("INTERLOCK_SANITIZED"):
+            self.assertLess(peak, MEGABYTES)
 
 
 if __name__ == "__main__":
