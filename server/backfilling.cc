@@ -31,7 +31,11 @@ Backfilling::Backfilling(const World& world, const config::v1::ServerConfig& con
       backfills_(world.store, world.cluster, options, changes_,
                  [&loop = world.loop] { loop.Wake(); }),
       jobs_(world.store, world.cluster),
-      runner_(WorldOf(world, changes_), options),
+      runner_({world.store, world.cluster, world.clock, changes_,
+               [&metrics = world.metrics](absl::Duration taken) {
+                 metrics.backfill_partition_seconds.Observe(absl::ToDoubleSeconds(taken));
+               }},
+              options),
       rollbacks_(WorldOf(world, changes_), options),
       handovers_(WorldOf(world, changes_), options,
                  {[&loop = world.loop] { loop.Wake(); },

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 #include "lib/drop/kill_duty.h"
 #include "lib/druid/rules.h"
@@ -45,6 +46,17 @@ void AddRead(v1::DiagnoseResponse& response, const std::string& name, const std:
   }
 }
 
+template <class T>
+bool Denied(const druid::Answer<T>& answer) {
+  return answer.cause() == druid::Cause::kUnauthorized;
+}
+
+// There is no such path, or somebody answers for it who is not the service that has it.
+template <class T>
+bool PassesNot(const druid::Answer<T>& answer) {
+  return answer.cause() == druid::Cause::kUnsupported || answer.cause() == druid::Cause::kGarbled;
+}
+
 int Severity(v1::Check::Result result) {
   switch (result) {
     case v1::Check::FAULT:
@@ -62,6 +74,7 @@ int Severity(v1::Check::Result result) {
 
 void Doctor::Diagnose(std::vector<std::string> datasources, v1::DiagnoseResponse& response) {
   CheckServices(response);
+  CheckRouter(response);
   CheckCapabilities(response);
   const auto known = CheckDatasources(response);
   if (datasources.empty() && !known.empty()) datasources.push_back(known.front());
@@ -94,6 +107,33 @@ void Doctor::CheckServices(v1::DiagnoseResponse& response) {
           absl::StrCat(service.address, ": ", service.text),
           "mend druid's addresses in the configuration, or start the service");
     }
+  }
+}
+
+// A Router passes on queries by itself, and all else only with its management proxy: without
+// it there is nothing at the paths of coordinator and overlord.
+void Doctor::CheckRouter(v1::DiagnoseResponse& response) {
+  constexpr char kName[] = "router proxy";
+  if (routers_.empty()) {
+    Add(response, v1::Check::NOT_CHECKED, kName, "",
+        "no Router is configured: each service is asked directly", "");
+    return;
+  }
+  const std::string address = absl::StrJoin(routers_, ", ");
+  const auto listed = cluster_.ListDatasources();
+  const auto supervised = cluster_.ListStreamedDatasources();
+  const bool answers =
+      (listed.done() || Denied(listed)) && (supervised.done() || Denied(supervised));
+  if (answers) {
+    Add(response, v1::Check::OK, kName, address, "on: it passes coordinator and overlord on", "");
+  } else if (PassesNot(listed) || PassesNot(supervised)) {
+    Add(response, v1::Check::FAULT, kName, address,
+        absl::StrCat("off, it seems: ", PassesNot(listed) ? listed.text() : supervised.text()),
+        "set druid.router.managementProxy.enabled=true on the Router, or give coordinator_urls, "
+        "overlord_urls and broker_urls in place of router_urls");
+  } else {
+    Add(response, v1::Check::WARNING, kName, address,
+        listed.done() ? supervised.text() : listed.text(), "ask again when the services are up");
   }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "interlock/v1/server.pb.h"
@@ -14,9 +15,11 @@ namespace interlock::server {
 
 class Doctor {
  public:
-  // Both must outlive it.
-  Doctor(druid::Cluster& cluster, const Clock& clock, druid::Access access)
-      : cluster_(cluster), clock_(clock), access_(access) {}
+  // Both must outlive it. `routers`: through which everything is asked; empty where each
+  // service is asked directly.
+  Doctor(druid::Cluster& cluster, const Clock& clock, druid::Access access,
+         std::vector<std::string> routers = {})
+      : cluster_(cluster), clock_(clock), access_(access), routers_(std::move(routers)) {}
 
   // Blocks for some calls to Druid. `datasources`: whose permissions are tried; none for
   // the first that Druid lists.
@@ -24,6 +27,7 @@ class Doctor {
 
  private:
   void CheckServices(v1::DiagnoseResponse& response);
+  void CheckRouter(v1::DiagnoseResponse& response);
   void CheckCapabilities(v1::DiagnoseResponse& response);
   std::vector<std::string> CheckDatasources(v1::DiagnoseResponse& response);
   void CheckReads(const std::string& datasource, v1::DiagnoseResponse& response);
@@ -37,6 +41,7 @@ class Doctor {
   druid::Cluster& cluster_;
   const Clock& clock_;
   const druid::Access access_;
+  const std::vector<std::string> routers_;
 };
 
 }  // namespace interlock::server

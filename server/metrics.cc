@@ -8,6 +8,7 @@ namespace interlock::server {
 namespace {
 
 constexpr double kCallSeconds = 100;  // an exchange with Druid, a reservation
+constexpr double kPartitionSeconds = 10'000;
 
 template <class Family>
 auto& Add(prometheus::Registry& registry, const Family& build, const char* name, const char* help) {
@@ -92,6 +93,11 @@ Metrics::Metrics(std::shared_ptr<prometheus::Registry> registry)
           HistogramFamily(*registry, "reservation_latency_seconds",
                           "Time of ReserveInterval, from the call to the durable grant")
               .Add({}, SecondsUpTo(kCallSeconds))),
+      backfill_partition_seconds(
+          HistogramFamily(*registry, "backfill_partition_seconds",
+                          "From a partition's attempt, as its task was about to be posted, to its"
+                          " proof")
+              .Add({}, SecondsUpTo(kPartitionSeconds))),
       store_commit_seconds(
           HistogramFamily(*registry, "store_commit_seconds", "Time of a commit of the store")
               .Add({}, SecondsUpTo(kCallSeconds))),

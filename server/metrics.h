@@ -49,6 +49,7 @@ class Metrics {
   prometheus::Family<prometheus::Counter>& store_notices;            // reason
 
   prometheus::Histogram& reservation_latency_seconds;
+  prometheus::Histogram& backfill_partition_seconds;
   prometheus::Histogram& store_commit_seconds;
   prometheus::Histogram& store_batch_size;
   prometheus::Gauge& store_up;

@@ -44,7 +44,9 @@ class Services::Made {
         explain({world.store, world.cluster, world.backfilling.backfills(), world.dropping.drops(),
                  world.seals, world.streaming.streams(), world.executor},
                 VerifySettingsOf(world.config), LeaseLimits(world.config)),
-        doctor(world.cluster, world.clock, world.access),
+        doctor(
+            world.cluster, world.clock, world.access,
+            {world.config.druid().router_urls().begin(), world.config.druid().router_urls().end()}),
         coordinator(reserve, submit, verify, drop),
         reservations(world.store, world.lease_settings, watcher),
         backfills(world.backfilling.backfills(), world.backfilling.watcher(), world.executor,

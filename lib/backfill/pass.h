@@ -130,6 +130,9 @@ class Pass {
   absl::Status ReadKnown(const StoredUnit& unit, const Attempt& attempt, Evidence* evidence);
   absl::Status StoreJudgement(StoredUnit& unit, Attempt& attempt, const UnitJudgement& judged,
                               absl::Duration since);
+  // For metrics, once it is stored.
+  void TellProven(const StoredUnit& unit, const Attempt& attempt,
+                  const UnitJudgement& judged) const;
   absl::Status StorePartition(store::Transaction& tx, const StoredUnit& unit,
                               const PartitionJudgement& judged);
   absl::StatusOr<Sight> LookForOthers(const StoredUnit& unit, Attempt& attempt, bool patient);

@@ -165,7 +165,7 @@ absl::Status Pass::StoreJudgement(StoredUnit& unit, Attempt& attempt, const Unit
   unit.sums = counted ? judged.sums : std::nullopt;
   if (judged.seen == Seen::kProvenEmpty) unit.rows = 0;
   attempt.neighbours_after = judged.neighbours_after;
-  return Move(unit, sight, [&](store::Transaction& tx) -> absl::Status {
+  absl::Status moved = Move(unit, sight, [&](store::Transaction& tx) -> absl::Status {
     if (settles) {
       attempt.state = AttemptState::kSettled;
       attempt.settled = tx.now();
@@ -180,6 +180,17 @@ absl::Status Pass::StoreJudgement(StoredUnit& unit, Attempt& attempt, const Unit
     }
     return status;
   });
+  if (moved.ok()) TellProven(unit, attempt, judged);
+  return moved;
+}
+
+void Pass::TellProven(const StoredUnit& unit, const Attempt& attempt,
+                      const UnitJudgement& judged) const {
+  if (!world_.on_proven || !attempt.settled) return;
+  if (unit.state != State::kDone && unit.state != State::kEmpty) return;
+  for (size_t i = 0; i < judged.partitions.size(); ++i) {
+    world_.on_proven(*attempt.settled - attempt.intended);
+  }
 }
 
 absl::Status Pass::StorePartition(store::Transaction& tx, const StoredUnit& unit,

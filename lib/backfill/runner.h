@@ -36,6 +36,8 @@ class Runner {
     druid::Cluster& cluster;
     const Clock& clock;
     Changes& changes;
+    // A partition was proven DONE or EMPTY so long after its task's intent was stored.
+    std::function<void(absl::Duration)> on_proven = {};
   };
 
   // All of `world` must outlive this. `nonce` gives another text at each call.

@@ -45,6 +45,7 @@ class MainJob:
         self.assertEqual([druid.fingerprint(self.datasource, hours(h, h + 1)) for h in (10, 12)], before)
         code, reply, _ = server.ctl("verify", self.datasource, hours(10, 13), "--level", "served")
         self.assertEqual((code, reply["verdict"]), (0, "SINGLE_VERSION"))
+        self.assertIn("interlock_backfill_partition_seconds_count 4\n", server.http("/metrics"))
 
     def test_the_same_request_starts_no_second_task(self):
         druid, server, job = self.loaded({10: 5})

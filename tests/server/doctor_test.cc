@@ -32,12 +32,19 @@ struct Asked {
   std::string compaction = "[]";
   int properties_status = 200;
   bool down = false;
+  bool proxied = true;  // by a Router
+  std::vector<std::string> routers = {};
 
   std::map<std::string, v1::Check> Diagnose() const {
-    druid::Fixture fixture([this](const HttpRequest& request) { return Answer(request); });
+    druid::ClusterOptions options = druid::Options();
+    if (!routers.empty()) {
+      options.coordinator = options.overlord = options.broker = {};
+      options.router = routers;
+    }
+    druid::Fixture fixture(options, [this](const HttpRequest& request) { return Answer(request); });
     const FakeClock clock(*Instant::Parse("2026-07-16T20:00:00.000Z"));
     v1::DiagnoseResponse response;
-    Doctor(fixture.cluster, clock, druid::Access::kObserve).Diagnose({}, response);
+    Doctor(fixture.cluster, clock, druid::Access::kObserve, routers).Diagnose({}, response);
     std::map<std::string, v1::Check> checks;
     for (const auto& check : response.checks()) {
       checks[absl::StrCat(check.name(), " ", check.subject())] = check;
@@ -49,6 +56,7 @@ struct Asked {
     if (down) return druid::NotConnected();
     const std::string& url = request.url;
     const auto asks = [&](const char* part) { return absl::StrContains(url, part); };
+    if (!proxied) return asks("/status/health") ? Reply(200, "true") : Reply(404, "", "");
     if (asks("/metadata/datasources")) return Reply(200, asks("/segments") ? "[]" : R"(["views"])");
     if (asks("/rules/")) return Reply(200, rules);
     if (asks("/supervisor")) return Reply(200, supervisors);
@@ -75,6 +83,19 @@ TEST(Doctor, TellsWhatTheRulesMakeOfWhatIsNew) {
   check = asked.Diagnose()["retention rules views"];
   EXPECT_EQ(check.result(), v1::Check::WARNING);
   EXPECT_TRUE(absl::StrContains(check.remedy(), "--level visible")) << check.remedy();
+}
+
+TEST(Doctor, TellsOfARouterThatPassesNothingOn) {
+  Asked asked;
+  EXPECT_EQ(asked.Diagnose()["router proxy "].result(), v1::Check::NOT_CHECKED);
+  asked.routers = {"http://router:8888"};
+  EXPECT_EQ(asked.Diagnose()["router proxy http://router:8888"].result(), v1::Check::OK);
+  asked.proxied = false;
+  v1::Check check = asked.Diagnose()["router proxy http://router:8888"];
+  EXPECT_EQ(check.result(), v1::Check::FAULT);
+  EXPECT_TRUE(absl::StrContains(check.remedy(), "managementProxy")) << check.remedy();
+  asked.down = true;
+  EXPECT_EQ(asked.Diagnose()["router proxy http://router:8888"].result(), v1::Check::WARNING);
 }
 
 TEST(Doctor, NamesStreamsThatMayWriteAnyTime) {
