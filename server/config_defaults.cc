@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "server/conversions/time.h"
+
 namespace interlock::server {
 namespace {
 
@@ -41,9 +43,14 @@ void FillStore(config::v1::Store& store) {
 }
 
 void FillLimits(config::v1::Limits& limits) {
-  if (!limits.has_default_ttl()) Set(limits.mutable_default_ttl(), 10 * kMinute);
   if (!limits.has_max_ttl()) Set(limits.mutable_max_ttl(), kDay);
   if (!limits.has_min_ttl()) Set(limits.mutable_min_ttl(), 1);
+  if (!limits.has_default_ttl()) {
+    auto& ttl = *limits.mutable_default_ttl();
+    Set(&ttl, 10 * kMinute);
+    if (FromProto(ttl) > FromProto(limits.max_ttl())) ttl = limits.max_ttl();
+    if (FromProto(ttl) < FromProto(limits.min_ttl())) ttl = limits.min_ttl();
+  }
   if (limits.max_intervals_per_call() == 0) limits.set_max_intervals_per_call(1'000);
   if (limits.max_partitions_per_unit() == 0) limits.set_max_partitions_per_unit(1'000);
   if (limits.max_partitions_per_call() == 0) limits.set_max_partitions_per_call(10'000);

@@ -262,18 +262,13 @@ void CheckLimits(const config::v1::ServerConfig& config, const Place& root) {
   FillDefaults(filled);
   const auto& set = filled.limits();
   const Place limits = root.Into("limits");
-  const std::pair<const char*, bool> orders[] = {
-      {config.limits().has_default_ttl() ? "default_ttl" : "min_ttl",
-       ToAbsl(set.min_ttl()) <= ToAbsl(set.default_ttl())},
-      {config.limits().has_default_ttl() ? "default_ttl" : "max_ttl",
-       ToAbsl(set.default_ttl()) <= ToAbsl(set.max_ttl())}};
-  for (const auto& [field, in_order] : orders) {
-    if (in_order) continue;
+  const absl::Duration least = ToAbsl(set.min_ttl()), usual = ToAbsl(set.default_ttl()),
+                       most = ToAbsl(set.max_ttl());
+  if (least > usual || usual > most) {
+    const char* field = config.limits().has_default_ttl() ? "default_ttl" : "min_ttl";
     limits.Fault(field, absl::StrCat("min_ttl, default_ttl, max_ttl must rise, and are ",
-                                     absl::FormatDuration(ToAbsl(set.min_ttl())), ", ",
-                                     absl::FormatDuration(ToAbsl(set.default_ttl())), ", ",
-                                     absl::FormatDuration(ToAbsl(set.max_ttl()))));
-    break;
+                                     absl::FormatDuration(least), ", ", absl::FormatDuration(usual),
+                                     ", ", absl::FormatDuration(most)));
   }
   if (set.max_spec_bytes() > static_cast<int64_t>(backfill::kMaxSpecBytes)) {
     limits.Fault("max_spec_bytes", absl::StrCat("is above ", backfill::kMaxSpecBytes,

@@ -9,6 +9,8 @@
 // Threads: Step from any thread.
 #pragma once
 
+#include <utility>
+
 #include "absl/status/statusor.h"
 #include "lib/backfill/options.h"
 #include "lib/backfill/runner.h"
@@ -23,7 +25,7 @@ class RetireWorker {
  public:
   // All of `world` must outlive this.
   RetireWorker(Runner::World world, Options options)
-      : world_(world), options_(std::move(options)) {}
+      : world_(std::move(world)), options_(std::move(options)) {}
 
   // For work::Loop::Handle(kRetireWorkKind, …).
   absl::StatusOr<work::Outcome> Step(work::Claim& claim);

@@ -8,6 +8,8 @@
 // Threads: Step from any thread.
 #pragma once
 
+#include <utility>
+
 #include "absl/status/statusor.h"
 #include "lib/backfill/options.h"
 #include "lib/backfill/record.h"
@@ -31,7 +33,7 @@ class RollbackWorker {
  public:
   // All of `world` must outlive this.
   RollbackWorker(Runner::World world, Options options)
-      : world_(world), options_(std::move(options)) {}
+      : world_(std::move(world)), options_(std::move(options)) {}
 
   // For work::Loop::Handle(kRollbackWorkKind, …).
   absl::StatusOr<work::Outcome> Step(work::Claim& claim);

@@ -28,7 +28,7 @@ std::string RandomNonce() {
 }
 
 Runner::Runner(World world, Options options, std::function<std::string()> nonce)
-    : world_(world), options_(std::move(options)), nonce_(std::move(nonce)) {}
+    : world_(std::move(world)), options_(std::move(options)), nonce_(std::move(nonce)) {}
 
 int64_t Runner::CountFailure(const std::string& id, bool failed) {
   MutexLock lock(mutex_);

@@ -88,10 +88,14 @@ druid {
 }
 
 TEST(Config, LimitsThatNothingCouldMeetAreFaults) {
-  EXPECT_THAT(CheckConfig(absl::StrCat(kGood, "limits { min_ttl { seconds: 3600 } }")).faults,
-              FaultAt(4, "min_ttl, default_ttl, max_ttl must rise, and are 1h, 10m, 24h"));
-  EXPECT_THAT(CheckConfig(absl::StrCat(kGood, "limits { max_ttl { seconds: 60 } }")).faults,
-              FaultAt(4, "limits.max_ttl"));
+  const std::string limits = std::string(kGood) + "limits { ";
+  EXPECT_THAT(
+      CheckConfig(limits + "min_ttl { seconds: 3600 } default_ttl { seconds: 600 } }").faults,
+      FaultAt(4, "min_ttl, default_ttl, max_ttl must rise, and are 1h, 10m, 24h"));
+  EXPECT_THAT(CheckConfig(limits + "min_ttl { seconds: 90000 } }").faults,
+              FaultAt(4, "must rise, and are 25h, 25h, 24h"));
+  EXPECT_THAT(CheckConfig(limits + "max_ttl { seconds: 60 } }").faults, IsEmpty())
+      << "the default goes along";
   EXPECT_THAT(CheckConfig(absl::StrCat(kGood, "limits { max_spec_bytes: 8388608 }")).faults,
               FaultAt(4, "is above 4194304"));
 }
