@@ -7,13 +7,19 @@ namespace interlock::server {
 Later::Later(Executor& executor) : executor_(executor), thread_([this] { Loop(); }) {}
 
 Later::~Later() {
+  End();
+  thread_.join();
+}
+
+void Later::End() {
+  std::multimap<Time, Item> items;
   {
     MutexLock lock(mutex_);
     ending_ = true;
+    items.swap(items_);
     changed_.NotifyAll();
   }
-  thread_.join();
-  for (const auto& [due, item] : items_) item.dropped();
+  for (const auto& [due, item] : items) item.dropped();
 }
 
 void Later::Run(Time due, std::function<void()> work, std::function<void()> dropped) {

@@ -19,8 +19,10 @@ class Later {
 
   // Must be outlived by `executor`.
   explicit Later(Executor& executor);
-  // What is not due yet is told `dropped`.
   ~Later();
+
+  // What is not due yet, and what comes after this, is told `dropped`.
+  void End() INTERLOCK_EXCLUDES(mutex_);
 
   // Hands `work` to the executor once it is due; where that takes no more, `dropped` is run in
   // its place.

@@ -99,6 +99,7 @@ std::vector<grpc::Service*> Services::all() {
 void Services::EndWaits() {
   made_->watcher.End();
   made_->waiting_line.End();
+  made_->verify.EndWaits();
 }
 
 }  // namespace interlock::server

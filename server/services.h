@@ -55,7 +55,8 @@ class Services {
   // As grpc::ServerBuilder wants them; they live as long as this.
   std::vector<grpc::Service*> all();
 
-  // Ends what a client may listen to for hours: waits in line and watches of reservations.
+  // Ends what a client may wait or listen for, for hours: waits in line, watches of reservations,
+  // verifications that wait.
   void EndWaits();
 
  private:

@@ -33,6 +33,9 @@ class VerifyCall {
                                  const v1::VerifySingleVersionRequest* request,
                                  v1::VerifySingleVersionResponse* response);
 
+  // Ends the calls that wait: SERVER_DRAINING.
+  void EndWaits() { later_.End(); }
+
  private:
   // One call, for as long as it is under way.
   struct Waiting;

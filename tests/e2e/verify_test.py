@@ -9,7 +9,7 @@ import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from harness import EndToEnd, hours  # noqa: E402
+from harness import EndToEnd, hours, wait_for  # noqa: E402
 
 
 class Expectations(EndToEnd):
@@ -87,6 +87,19 @@ class Expectations(EndToEnd):
         asked = [r["target"] for r in self.simulator.requests()[before:]]
         polls = sum("forceMetadataRefresh=true" in target for target in asked)
         self.assertEqual(polls, len(waiting), "one each")
+
+    def test_a_drain_does_not_wait_for_those_who_wait(self):
+        before = len(self.simulator.requests())
+        told = []
+        waiting = threading.Thread(target=lambda: told.append(self.verify(
+            "--expect-rows", 22, "--count-metric", "events", "--wait", "10m", "--timeout", "5s")))
+        waiting.start()
+        wait_for("its first look", lambda: len(self.simulator.requests()) > before)
+        begun = time.monotonic()
+        self.assertEqual(self.server.stop(), 0)
+        self.assertLess(time.monotonic() - begun, 10, "of the 20 s that a drain may take")
+        waiting.join(120)
+        self.assertEqual(told[0][0], 3, told)
 
     def test_all_of_time_is_answered_by_what_is_there(self):
         code, reply, error = self.server.ctl("verify", self.datasource, "eternity",
