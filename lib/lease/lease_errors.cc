@@ -299,7 +299,7 @@ absl::Status WaitEnded(absl::string_view waiter_id, const std::string& by, const
       absl::AbortedError(absl::StrCat("the place in line ", waiter_id,
                                       " is gone: ", by.empty() ? "an admin or another call" : by,
                                       " ended the wait", why.empty() ? "" : ": ", why)),
-      "WAIT_ENDED", std::move(more));
+      "WAIT_ENDED", more);
 }
 
 absl::Status StillWaiting(const Reservation& waiter) {

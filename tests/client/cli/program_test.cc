@@ -19,7 +19,6 @@ using testing::HasSubstr;
 
 constexpr char kReserve[] = "IngestionCoordinator.ReserveInterval";
 constexpr char kSubmit[] = "IngestionCoordinator.SubmitBackfill";
-constexpr char kVerify[] = "IngestionCoordinator.VerifySingleVersion";
 
 TEST(Interlockctl, FillsTheRequestAndPrintsTheReply) {
   Console console;
