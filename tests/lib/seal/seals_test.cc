@@ -7,7 +7,6 @@ namespace interlock::seal {
 namespace {
 
 using druid::Hours;
-using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
