@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "lib/audit/audit.h"
 #include "lib/audit/json_object.h"
+#include "lib/druid/task_id.h"
 #include "lib/seal/figures_json.h"
 #include "lib/seal/rows.h"
 #include "lib/seal/seal_errors.h"
@@ -64,9 +65,8 @@ absl::Status GiveUp(store::Transaction& tx, const std::string& id) {
 }  // namespace
 
 bool IsDatasource(const std::string& name) {
-  constexpr size_t kLongestName = 255;
-  return !name.empty() && name.size() <= kLongestName && name[0] != '.' &&
-         name.find('/') == std::string::npos;
+  constexpr size_t kLongestName = 255;  // a column of Druid's metadata store
+  return name.size() <= kLongestName && druid::ValidateDruidName("datasource", name).ok();
 }
 
 std::string DefaultCorrections(const std::string& datasource) {

@@ -15,6 +15,31 @@ namespace {
 // Open findings outside of all pages that one sweep looks at.
 constexpr int64_t kMostLeftovers = 200;
 
+absl::StatusOr<std::vector<Finding>> OpenOf(store::Transaction& tx, const std::string& datasource,
+                                            const char* kind) {
+  Filter filter;
+  filter.datasource = datasource;
+  filter.kinds = {kind};
+  auto open = List(tx, filter, kMostLeftovers, "");
+  if (!open.ok()) return open.status();
+  return std::move(open->findings);
+}
+
+bool IsAmong(const std::vector<Observed>& observed, const Observed& was) {
+  return std::any_of(observed.begin(), observed.end(), [&](const Observed& one) {
+    return one.subject == was.subject && one.interval == was.interval;
+  });
+}
+
+// All of the datasource's time.
+Scope EverywhereOf(const std::string& datasource, const char* kind) {
+  Scope scope;
+  scope.datasource = datasource;
+  scope.kind = kind;
+  scope.looked_at = Interval::Eternity();
+  return scope;
+}
+
 }  // namespace
 
 // What was wrong where by now there is no segment at all, or where pages are cut otherwise.
@@ -75,24 +100,15 @@ absl::Status Sweeper::LookForForeignWriters(Walk& walk) {
     auto listed = lease::List(tx, filter, {1000, ""});
     if (!listed.ok()) return listed.status();
     reservations = std::move(listed->reservations);
-    Filter writers;
-    writers.datasource = walk.datasource;
-    writers.kinds = {kForeignWriter};
-    auto open = List(tx, writers, kMostLeftovers, "");
-    if (open.ok()) known = std::move(open->findings);
+    auto open = OpenOf(tx, walk.datasource, kForeignWriter);
+    if (open.ok()) known = *std::move(open);
     return open.status();
   });
   if (!status.ok()) return status;
-  Scope scope;
-  scope.datasource = walk.datasource;
-  scope.kind = kForeignWriter;
-  scope.looked_at = Interval::Eternity();
+  Scope scope = EverywhereOf(walk.datasource, kForeignWriter);
   std::vector<Observed> observed = ForeignLocks(locks.value(), reservations);
   for (const Finding& finding : known) {
-    const bool again = std::any_of(observed.begin(), observed.end(), [&](const Observed& one) {
-      return one.subject == finding.observed.subject && one.interval == finding.observed.interval;
-    });
-    if (again) continue;
+    if (IsAmong(observed, finding.observed)) continue;
     const auto used = cluster_.ListUsedSegments(walk.datasource, {finding.observed.interval});
     if (!used.done()) {
       scope.untold.push_back(finding.observed.interval);
@@ -110,10 +126,7 @@ absl::Status Sweeper::LookForReusedIds(Walk& walk, const std::vector<druid::Task
     return std::any_of(walk.contents.begin(), walk.contents.end(),
                        [&](const auto& content) { return content.first.Overlaps(interval); });
   };
-  Scope scope;
-  scope.datasource = walk.datasource;
-  scope.kind = kIdReused;
-  scope.looked_at = Interval::Eternity();
+  Scope scope = EverywhereOf(walk.datasource, kIdReused);
   std::vector<Observed> observed;
   const auto look = [&](const Interval& interval, const auto& judge) {
     if (is_used(interval)) return;
@@ -127,20 +140,14 @@ absl::Status Sweeper::LookForReusedIds(Walk& walk, const std::vector<druid::Task
   }
   std::vector<Finding> open;
   auto status = store_.Read([&](store::Transaction& tx) {
-    Filter filter;
-    filter.datasource = walk.datasource;
-    filter.kinds = {kIdReused};
-    auto found = List(tx, filter, kMostLeftovers, "");
-    if (found.ok()) open = std::move(found->findings);
+    auto found = OpenOf(tx, walk.datasource, kIdReused);
+    if (found.ok()) open = *std::move(found);
     return found.status();
   });
   if (!status.ok()) return status;
   for (const Finding& finding : open) {
     const Observed& was = finding.observed;
-    const bool again = std::any_of(observed.begin(), observed.end(), [&](const Observed& one) {
-      return one.subject == was.subject && one.interval == was.interval;
-    });
-    if (again) continue;
+    if (IsAmong(observed, was)) continue;
     look(was.interval, [&](const auto& unused) { return StillReused(was, unused); });
   }
   return Keep(walk, {{scope, observed}});

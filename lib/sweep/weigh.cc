@@ -36,7 +36,7 @@ std::vector<std::string> SummableIn(druid::Cluster& cluster, const std::string& 
   const auto columns = cluster.ListColumns(datasource, interval);
   if (!columns.done()) return summable;
   for (const auto& [name, type] : columns.value().types) {
-    if (name != "__time" && columns.value().AddsUp(name)) summable.push_back(name);
+    if (name != verify::kTime && columns.value().AddsUp(name)) summable.push_back(name);
   }
   return summable;
 }

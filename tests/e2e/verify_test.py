@@ -73,20 +73,22 @@ class Expectations(EndToEnd):
 
     def test_calls_that_wait_hold_up_nobody_else_and_poll_the_coordinator_once(self):
         before = len(self.simulator.requests())
+
+        def polls():
+            asked = [r["target"] for r in self.simulator.requests()[before:]]
+            return sum("forceMetadataRefresh=true" in target for target in asked)
         words = ("--expect-rows", 22, "--count-metric", "events", "--wait", "8s")
         waiting = [threading.Thread(target=self.verify, args=words) for _ in range(20)]
         for one in waiting:
             one.start()
-        time.sleep(1)
+        wait_for("the first look of each", lambda: polls() == len(waiting))
         begun = time.monotonic()
         code, _, error = self.server.ctl("findings")
         self.assertEqual(code, 0, error)
         self.assertLess(time.monotonic() - begun, 5, "it waits for none of them")
         for one in waiting:
             one.join()
-        asked = [r["target"] for r in self.simulator.requests()[before:]]
-        polls = sum("forceMetadataRefresh=true" in target for target in asked)
-        self.assertEqual(polls, len(waiting), "one each")
+        self.assertEqual(polls(), len(waiting), "one each")
 
     def test_a_drain_does_not_wait_for_those_who_wait(self):
         before = len(self.simulator.requests())

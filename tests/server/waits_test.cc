@@ -10,41 +10,48 @@ namespace {
 
 using ::testing::IsEmpty;
 
-using Waits = Reservations;
+// Bob's call, which waits for its turn, from a thread of its own.
+class Waits : public Reservations {
+ protected:
+  struct Call {
+    v1::ReserveIntervalResponse response;
+    grpc::Status status;
+    std::thread thread;
+  };
+  void Wait(int64_t seconds, Call& call) {
+    auto request = Hour();
+    request.mutable_wait()->set_seconds(seconds);
+    call.thread = std::thread(
+        [this, request, &call] { call.status = Reserve("bob", request, &call.response); });
+    AwaitLine(1);
+  }
+};
 
 TEST_F(Waits, AWaitingCallIsAnsweredOnceTheHolderIsGone) {
   Start();
   const v1::Reservation held = Granted("ada", Hour());
-  auto request = Hour();
-  request.mutable_wait()->set_seconds(300);
-  v1::ReserveIntervalResponse response;
-  grpc::Status status;
-  std::thread waiting([&] { status = Reserve("bob", request, &response); });
-  AwaitLine(1);
+  Call bob;
+  Wait(300, bob);
   const auto line = List(v1::Reservation::WAITING);
   EXPECT_EQ(line.reservations(0).queue_position(), 1);
   EXPECT_EQ(line.reservations(0).holder(), "loopback/bob");
   EXPECT_EQ(Refused("eve", Hour()), "HELD");
   ASSERT_TRUE(Release("ada", held).ok());
-  waiting.join();
-  ASSERT_TRUE(status.ok()) << status.error_message();
-  EXPECT_GT(response.reservation().fencing_token(), held.fencing_token());
-  EXPECT_EQ(response.reservation().state(), v1::Reservation::ACTIVE);
+  bob.thread.join();
+  ASSERT_TRUE(bob.status.ok()) << bob.status.error_message();
+  EXPECT_GT(bob.response.reservation().fencing_token(), held.fencing_token());
+  EXPECT_EQ(bob.response.reservation().state(), v1::Reservation::ACTIVE);
   EXPECT_THAT(List(v1::Reservation::WAITING).reservations(), IsEmpty());
 }
 
 TEST_F(Waits, AWaitThatRunsOutIsRefusedForWhatItWaitedFor) {
   Start();
   Granted("ada", Hour());
-  auto patient = Hour();
-  patient.mutable_wait()->set_seconds(5);
-  v1::ReserveIntervalResponse response;
-  grpc::Status status;
-  std::thread waiting([&] { status = Reserve("bob", patient, &response); });
-  AwaitLine(1);
+  Call bob;
+  Wait(5, bob);
   clock_.Advance(absl::Seconds(5));
-  waiting.join();
-  EXPECT_EQ(ReasonOf(status), "HELD") << status.error_message();
+  bob.thread.join();
+  EXPECT_EQ(ReasonOf(bob.status), "HELD") << bob.status.error_message();
   AwaitLine(0);
 }
 
@@ -53,15 +60,11 @@ TEST_F(Waits, AWaitingCallIsAnsweredWhenTheHoldersLeaseEnds) {
   auto request = Hour();
   request.mutable_ttl()->set_seconds(10);
   Granted("ada", request);
-  auto patient = Hour();
-  patient.mutable_wait()->set_seconds(300);
-  v1::ReserveIntervalResponse response;
-  grpc::Status status;
-  std::thread waiting([&] { status = Reserve("bob", patient, &response); });
-  AwaitLine(1);
+  Call bob;
+  Wait(300, bob);
   clock_.Advance(absl::Seconds(10));
-  waiting.join();
-  EXPECT_TRUE(status.ok()) << status.error_message();
+  bob.thread.join();
+  EXPECT_TRUE(bob.status.ok()) << bob.status.error_message();
 }
 
 TEST_F(Waits, ACallerThatGoesAwayLeavesTheLine) {
@@ -143,18 +146,12 @@ TEST_F(Waits, TheConfiguredLockDelayHoldsBackAGrantAfterAnExpiry) {
 TEST_F(Waits, ADrainEndsWatchesAndWaits) {
   Start();
   Granted("ada", Hour());
-  auto request = Hour();
-  request.mutable_wait()->set_seconds(300);
-  grpc::Status waited;
-  std::thread waiting([&] {
-    v1::ReserveIntervalResponse response;
-    waited = Reserve("bob", request, &response);
-  });
-  AwaitLine(1);
+  Call bob;
+  Wait(300, bob);
   server_->Drain();
-  waiting.join();
-  EXPECT_EQ(waited.error_code(), grpc::StatusCode::UNAVAILABLE);
-  EXPECT_EQ(ReasonOf(waited), "SERVER_DRAINING");
+  bob.thread.join();
+  EXPECT_EQ(bob.status.error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_EQ(ReasonOf(bob.status), "SERVER_DRAINING");
   server_.reset();
 }
 

@@ -216,22 +216,27 @@ bool DropSite::DoOneDue() {
   return true;
 }
 
+bool DropSite::PassToNextDue(Instant end) {
+  std::optional<Instant> due;
+  EXPECT_TRUE(store_
+                  ->Read([&](store::Transaction& tx) {
+                    auto found = work::NextDue(tx, {kWorkKind, kRetentionKind});
+                    if (found.ok()) due = *found;
+                    return found.status();
+                  })
+                  .ok());
+  if (!due || *due > end) return false;
+  Pass(std::max(*due - store_->Now(), absl::Milliseconds(1)));
+  return true;
+}
+
 bool DropSite::RunUntil(const std::string& id, const std::function<bool(const Drop&)>& wanted,
                         absl::Duration at_most) {
   const Instant end = clock_.Now() + at_most;
   for (int steps = 0; steps < 3'000; ++steps) {
     if (wanted(Now(id))) return true;
     if (DoOneDue()) continue;
-    std::optional<Instant> due;
-    EXPECT_TRUE(store_
-                    ->Read([&](store::Transaction& tx) {
-                      auto found = work::NextDue(tx, {kWorkKind, kRetentionKind});
-                      if (found.ok()) due = *found;
-                      return found.status();
-                    })
-                    .ok());
-    if (!due || *due > end) return wanted(Now(id));
-    Pass(std::max(*due - store_->Now(), absl::Milliseconds(1)));
+    if (!PassToNextDue(end)) return wanted(Now(id));
   }
   ADD_FAILURE() << id << " never comes to rest: " << Now(id).state << " " << Now(id).message;
   return false;
@@ -241,16 +246,7 @@ void DropSite::RunFor(absl::Duration time) {
   const Instant end = clock_.Now() + time;
   for (int steps = 0; steps < 3'000; ++steps) {
     if (DoOneDue()) continue;
-    std::optional<Instant> due;
-    EXPECT_TRUE(store_
-                    ->Read([&](store::Transaction& tx) {
-                      auto found = work::NextDue(tx, {kWorkKind, kRetentionKind});
-                      if (found.ok()) due = *found;
-                      return found.status();
-                    })
-                    .ok());
-    if (!due || *due > end) break;
-    Pass(std::max(*due - store_->Now(), absl::Milliseconds(1)));
+    if (!PassToNextDue(end)) break;
   }
   if (clock_.Now() < end) Pass(end - clock_.Now());
 }

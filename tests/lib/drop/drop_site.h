@@ -100,6 +100,8 @@ class DropSite {
   class Hooked;
 
   void StartDruid(const std::string& version);
+  // False where nothing is due before `end`.
+  bool PassToNextDue(Instant end);
 
   Options options_;
   FakeClock clock_;
