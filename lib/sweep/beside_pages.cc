@@ -101,8 +101,9 @@ absl::Status Sweeper::LookForForeignWriters(Walk& walk) {
     if (!listed.ok()) return listed.status();
     reservations = std::move(listed->reservations);
     auto open = OpenOf(tx, walk.datasource, kForeignWriter);
-    if (open.ok()) known = *std::move(open);
-    return open.status();
+    if (!open.ok()) return open.status();
+    known = *std::move(open);
+    return absl::OkStatus();
   });
   if (!status.ok()) return status;
   Scope scope = EverywhereOf(walk.datasource, kForeignWriter);
@@ -141,8 +142,9 @@ absl::Status Sweeper::LookForReusedIds(Walk& walk, const std::vector<druid::Task
   std::vector<Finding> open;
   auto status = store_.Read([&](store::Transaction& tx) {
     auto found = OpenOf(tx, walk.datasource, kIdReused);
-    if (found.ok()) open = *std::move(found);
-    return found.status();
+    if (!found.ok()) return found.status();
+    open = *std::move(found);
+    return absl::OkStatus();
   });
   if (!status.ok()) return status;
   for (const Finding& finding : open) {
