@@ -8,7 +8,8 @@ COPY proto proto
 COPY lib lib
 COPY server server
 COPY client client
-RUN cmake --preset release \
+ARG INTERLOCK_COMMIT=
+RUN cmake --preset release -DINTERLOCK_COMMIT="$INTERLOCK_COMMIT" \
  && ninja -C build/release interlockd interlockctl \
  && strip build/release/bin/interlockd build/release/bin/interlockctl
 

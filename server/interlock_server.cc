@@ -262,7 +262,7 @@ class InterlockServer::Parts {
     services_ = std::make_unique<Services>(Services::World{
         config_, lease_settings_, clock_, metrics_, *store_, druid_.cluster(), druid_.access(),
         executor_, *backfilling_, *dropping_, *streaming_, *seals_, *corrections_, *seal_upkeep_,
-        *correction_call_, [this] { return Ready(); }});
+        *correction_call_, [this] { return State(); }});
     auto grpc = GrpcListener::Start(config_, services_->all(), metrics_);
     if (!grpc.ok()) return grpc.status();
     grpc_ = *std::move(grpc);
@@ -278,7 +278,17 @@ class InterlockServer::Parts {
     return store_->Health();
   }
 
+  ProcessState State() const {
+    ProcessState state;
+    state.ready = Ready();
+    state.draining = draining_;
+    const auto took = last_commit_.load();
+    if (took > std::chrono::nanoseconds(0)) state.last_commit = took;
+    return state;
+  }
+
   void Count(const store::BatchReport& report) {
+    last_commit_ = report.took;
     const std::chrono::duration<double> took = report.took;
     metrics_.store_commit_seconds.Observe(took.count());
     metrics_.store_batch_size.Observe(static_cast<double>(report.size));
@@ -290,7 +300,8 @@ class InterlockServer::Parts {
   Metrics metrics_;
   std::atomic<bool> draining_{false};
   std::atomic<bool> serving_{false};  // all parts are there
-  ClockJumps jumps_;                  // of the store's, which tells them from its own thread
+  std::atomic<std::chrono::nanoseconds> last_commit_{std::chrono::nanoseconds(0)};
+  ClockJumps jumps_;  // of the store's, which tells them from its own thread
   std::unique_ptr<store::Store> store_;
   DruidConnection druid_;
   // The loop's handlers use the workers, and the workers what stands above them: members

@@ -139,12 +139,38 @@ grpc::ServerUnaryReactor* ReserveIntervalCall::Call(grpc::CallbackServerContext*
                          Tell(grant, begun, response);
                        });
   }
+  if (caller.request_id.empty()) {
+    return Grant(*std::move(reserve), std::move(caller), begun, response);
+  }
   auto* reactor = context->DefaultReactor();
   lease::ReserveAsync(store_, *std::move(reserve), std::move(caller), settings_.now()->limits,
                       [this, reactor, response, begun](const absl::StatusOr<lease::Grant>& grant) {
                         Tell(grant, begun, response);
                         reactor->Finish(ToGrpc(grant.status()));
                       });
+  return reactor;
+}
+
+grpc::ServerUnaryReactor* ReserveIntervalCall::Grant(lease::ReserveRequest request,
+                                                     audit::Caller caller,
+                                                     std::chrono::steady_clock::time_point begun,
+                                                     v1::ReserveIntervalResponse* response) {
+  auto* reactor = new GrantCall;
+  lease::ReserveAsync(
+      store_, std::move(request), caller, settings_.now()->limits,
+      [this, reactor, response, begun, caller](const absl::StatusOr<lease::Grant>& grant) {
+        if (grant.ok() && reactor->caller_has_gone()) {
+          Count(absl::CancelledError());
+          lease::ReleaseAsync(
+              store_, grant->reservation.id, grant->reservation.token, {}, caller,
+              [reactor](const absl::StatusOr<lease::Reservation>&) {
+                reactor->Finish(grpc::Status(grpc::StatusCode::CANCELLED, "the caller has gone"));
+              });
+          return;
+        }
+        Tell(grant, begun, response);
+        reactor->Finish(ToGrpc(grant.status()));
+      });
   return reactor;
 }
 

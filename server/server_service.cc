@@ -85,14 +85,14 @@ v1::DruidServiceStatus::State StateOf(const druid::ServiceHealth& health) {
 
 ServerService::ServerService(const config::v1::ServerConfig& config, const LeaseSettings& settings,
                              store::Store& store, druid::Cluster& cluster, Doctor& doctor,
-                             Executor& executor, std::function<absl::Status()> ready)
+                             Executor& executor, std::function<ProcessState()> state)
     : config_(config),
       settings_(settings),
       store_(store),
       cluster_(cluster),
       doctor_(doctor),
       executor_(executor),
-      ready_(std::move(ready)),
+      state_(std::move(state)),
       started_(store.Now()) {}
 
 void ServerService::AddDruid(v1::GetStatusResponse& response) {
@@ -124,16 +124,22 @@ grpc::ServerUnaryReactor* ServerService::GetStatus(grpc::CallbackServerContext* 
                                                    v1::GetStatusResponse* response) {
   return Unary(context, request, executor_, [this, context, response] {
     response->set_version(kVersion);
+    response->set_commit(kCommit);
     response->set_incarnation(store_.incarnation());
     ToProto(started_, response->mutable_start_time());
     ToProto(store_.Now(), response->mutable_store_time());
-    const absl::Status ready = ready_();
-    response->set_ready(ready.ok());
-    response->set_not_ready_reason(std::string(ready.message().data(), ready.message().size()));
+    const ProcessState state = state_();
+    response->set_ready(state.ready.ok());
+    response->set_not_ready_reason(
+        std::string(state.ready.message().data(), state.ready.message().size()));
+    response->set_draining(state.draining);
     auto* store = response->mutable_store();
     const store::StoreDescription described = store_.Describe();
     store->set_engine(described.engine);
     store->set_schema_version(StoreSchemaVersion());
+    if (state.last_commit) {
+      ToProto(absl::FromChrono(*state.last_commit), store->mutable_commit_latency());
+    }
     if (described.synchronous.has_value()) store->set_synchronous(*described.synchronous);
     for (const store::StoreNotice& one : described.notices) {
       auto* notice = response->add_notices();

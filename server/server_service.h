@@ -1,7 +1,9 @@
 // The Server service: how this server is, and what it finds when it looks at Druid.
 #pragma once
 
+#include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -15,12 +17,19 @@
 
 namespace interlock::server {
 
+// How this process does.
+struct ProcessState {
+  absl::Status ready;  // OK, or why nothing can be granted
+  bool draining = false;
+  std::optional<std::chrono::nanoseconds> last_commit;  // how long it took
+};
+
 class ServerService final : public v1::Server::CallbackService {
  public:
-  // All must outlive the service. `ready`: OK, or why nothing can be granted.
+  // All must outlive the service.
   ServerService(const config::v1::ServerConfig& config, const LeaseSettings& settings,
                 store::Store& store, druid::Cluster& cluster, Doctor& doctor, Executor& executor,
-                std::function<absl::Status()> ready);
+                std::function<ProcessState()> state);
 
   grpc::ServerUnaryReactor* GetStatus(grpc::CallbackServerContext* context,
                                       const v1::GetStatusRequest* request,
@@ -41,7 +50,7 @@ class ServerService final : public v1::Server::CallbackService {
   druid::Cluster& cluster_;
   Doctor& doctor_;
   Executor& executor_;
-  const std::function<absl::Status()> ready_;
+  const std::function<ProcessState()> state_;
   const Instant started_;
 };
 

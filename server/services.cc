@@ -65,7 +65,7 @@ class Services::Made {
         findings(world.store, explain, world.executor),
         audit(world.store, world.executor),
         server(world.config, world.lease_settings, world.store, world.cluster, doctor,
-               world.executor, world.ready) {}
+               world.executor, world.state) {}
 
   WaitingLine waiting_line;
   ReservationWatcher watcher;

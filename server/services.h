@@ -23,6 +23,7 @@
 #include "server/lease_settings.h"
 #include "server/metrics.h"
 #include "server/seal_upkeep.h"
+#include "server/server_service.h"
 #include "server/streaming.h"
 
 namespace interlock::server {
@@ -46,7 +47,7 @@ class Services {
     seal::Corrections& corrections;
     SealUpkeep& seal_upkeep;
     CorrectionCall& correction_call;
-    std::function<absl::Status()> ready;
+    std::function<ProcessState()> state;
   };
 
   explicit Services(const World& world);

@@ -243,9 +243,7 @@ void UnitJudge::FillProofs() {
     proof.compared = compared_;
     proof.snapshot = evidence_.after.taken;
     if (!evidence_.report) continue;
-    const druid::TaskReport& report = *evidence_.report;
-    proof.task_rows = TaskRows{report.processed, report.processed_with_error, report.thrown_away,
-                               report.unparseable};
+    proof.task_rows = RowsIn(*evidence_.report);
   }
 }
 

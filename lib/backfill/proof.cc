@@ -75,6 +75,7 @@ Value RowsOf(const TaskRows& rows, rapidjson::Document::AllocatorType& allocator
   one.AddMember("processed_with_error", rows.processed_with_error, allocator);
   one.AddMember("thrown_away", rows.thrown_away, allocator);
   one.AddMember("unparseable", rows.unparseable, allocator);
+  one.AddMember("segments_published", rows.segments_published, allocator);
   return one;
 }
 
@@ -111,6 +112,11 @@ Value ChangesOf(const std::vector<verify::NeighbourChange>& changes, JsonWriter&
 }
 
 }  // namespace
+
+TaskRows RowsIn(const druid::TaskReport& report) {
+  return {report.processed, report.processed_with_error, report.thrown_away, report.unparseable,
+          report.segments_published.value_or(0)};
+}
 
 std::string ToJson(const BeforeLook& look) {
   JsonWriter out;
@@ -211,8 +217,9 @@ std::optional<Proof> ProofFrom(const std::string& json) {
   });
   if (const Value* rows = MemberOf(document, "task_rows")) {
     const auto count = [&](const char* name) { return NumberIn(*rows, name).value_or(0); };
-    proof.task_rows = TaskRows{count("processed"), count("processed_with_error"),
-                               count("thrown_away"), count("unparseable")};
+    proof.task_rows =
+        TaskRows{count("processed"), count("processed_with_error"), count("thrown_away"),
+                 count("unparseable"), count("segments_published")};
   }
   proof.neighbours_before = TextIn(document, "neighbours_before");
   proof.neighbours_after = TextIn(document, "neighbours_after");

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lib/backfill/sources.h"
+#include "lib/druid/task.h"
 #include "lib/time/instant.h"
 #include "lib/time/interval.h"
 #include "lib/verify/neighbours.h"
@@ -46,7 +47,10 @@ struct TaskRows {
   int64_t processed_with_error = 0;
   int64_t thrown_away = 0;
   int64_t unparseable = 0;
+  int64_t segments_published = 0;  // 0 where the report does not say, too
 };
+// Of a report that has row statistics or not.
+TaskRows RowsIn(const druid::TaskReport& report);
 
 // A sum of the whole unit, and what it was compared with.
 struct Compared {

@@ -80,8 +80,7 @@ Pass::Sight Pass::Gather(const StoredUnit& unit, Attempt& attempt, Evidence* evi
   if (report.unknown()) return Away(report);
   if (report.done()) {
     evidence->report = report.value();
-    attempt.rows = TaskRows{report.value().processed, report.value().processed_with_error,
-                            report.value().thrown_away, report.value().unparseable};
+    attempt.rows = RowsIn(report.value());
   }
   druid::ObserveRequest request;
   request.datasource = backfill_.datasource;

@@ -218,6 +218,7 @@ std::string ToJson(const TaskRows& rows) {
   out.Number("processed_with_error", rows.processed_with_error);
   out.Number("thrown_away", rows.thrown_away);
   out.Number("unparseable", rows.unparseable);
+  out.Number("segments_published", rows.segments_published);
   return out.ToString();
 }
 
@@ -226,7 +227,7 @@ TaskRows TaskRowsFrom(const std::string& json) {
   if (!ReadJsonObject(json, &document)) return {};
   const auto count = [&](const char* name) { return NumberIn(document, name).value_or(0); };
   return {count("processed"), count("processed_with_error"), count("thrown_away"),
-          count("unparseable")};
+          count("unparseable"), count("segments_published")};
 }
 
 }  // namespace interlock::backfill

@@ -167,6 +167,7 @@ Window Decider::WindowNow(std::string* why) const {
   if (!drop_.marked || !drop_.window_end) return Window::kRuns;
   if (tx_.now() < *drop_.window_end || !view_.sight) return Window::kRuns;
   if (JumpStands(why)) return Window::kUnclear;
+  if (!view_.sight->known) return Window::kRuns;
   const absl::Duration length = drop_.window_length();
   const Readings& clocks = view_.sight->clocks;
   const bool consented =
@@ -266,6 +267,9 @@ absl::StatusOr<Move> Decider::Choose() {
   absl::StatusOr<bool> holds = HoldsTime(tx_, drop_, around_.options.lease_ttl);
   if (!holds.ok()) return holds.status();
   seen.leased = *holds;
+  // Nothing is known of the clocks either: it waits as it did, for no person's consent to that.
+  const bool waits = drop_.state == State::kMarked || drop_.state == State::kAwaitingApproval;
+  if (waits && view_.sight && !seen.known) return Move{drop_.state, Action::kLook, drop_.hold};
   Move move = Next(drop_.state, seen);
   const bool again = seen.leased && Holds(move.state) && !Holds(drop_.state);
   if (again) {

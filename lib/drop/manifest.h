@@ -48,6 +48,7 @@ struct ManifestRow {
   Interval interval;
   std::string version;
   int32_t partition_num = 0;
+  std::string shard_type;
   int64_t size_bytes = 0;
   std::string load_spec;
   bool tombstone = false;

@@ -14,11 +14,13 @@ absl::Status InsertManifestRow(store::Transaction& tx, const std::string& id, in
       .Execute(
           "INSERT INTO drop_segment (drop_id, place, segment_id, start_ms, end_ms, version,"
           " partition_num, size_bytes, load_spec, tombstone, hidden, phase, sent_ms, unused_ms,"
-          " file, kill_task) VALUES (:drop, :place, :segment, :start, :end, :version, :partition,"
-          " :size, :load_spec, :tombstone, :hidden, :phase, :sent, :unused, :file, :kill_task)",
+          " file, kill_task, shard_type) VALUES (:drop, :place, :segment, :start, :end, :version,"
+          " :partition, :size, :load_spec, :tombstone, :hidden, :phase, :sent, :unused, :file,"
+          " :kill_task, :shard_type)",
           {id, place, row.id, row.interval.start(), row.interval.end(), row.version,
            int64_t{row.partition_num}, row.size_bytes, row.load_spec, row.tombstone, row.hidden,
-           Name(row.phase), row.sent_at, row.unused_at, Name(row.file), row.kill_task})
+           Name(row.phase), row.sent_at, row.unused_at, Name(row.file), row.kill_task,
+           row.shard_type})
       .status();
 }
 
@@ -41,6 +43,7 @@ absl::StatusOr<ManifestRow> ManifestRowFrom(const std::string& id, const store::
   row.unused_at = in.MaybeAt();
   row.file = in.Named(FileNamed, "file");
   row.kill_task = in.Text();
+  row.shard_type = in.Text();
   if (!in.fault().empty()) return DropCorrupt(id, in.fault());
   return row;
 }
@@ -58,7 +61,8 @@ absl::Status InsertManifest(store::Transaction& tx, const std::string& id, const
 absl::StatusOr<Manifest> ReadManifest(store::Transaction& tx, const std::string& id) {
   absl::StatusOr<store::Rows> rows = tx.Query(
       "SELECT segment_id, start_ms, end_ms, version, partition_num, size_bytes, load_spec,"
-      " tombstone, hidden, phase, sent_ms, unused_ms, file, kill_task FROM drop_segment"
+      " tombstone, hidden, phase, sent_ms, unused_ms, file, kill_task, shard_type FROM"
+      " drop_segment"
       " WHERE drop_id = :id ORDER BY place",
       {id});
   if (!rows.ok()) return rows.status();

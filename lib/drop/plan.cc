@@ -25,6 +25,7 @@ ManifestRow RowOf(const druid::Segment& segment) {
   row.interval = segment.interval;
   row.version = segment.version;
   row.partition_num = segment.shard.partition_num;
+  row.shard_type = segment.shard.type;
   row.size_bytes = segment.size_bytes;
   row.load_spec = segment.load_spec;
   row.tombstone = segment.tombstone();

@@ -86,6 +86,9 @@ store::Schema DropSchema() {
            "ALTER TABLE drops ADD COLUMN revivable BIGINT NOT NULL DEFAULT 0",
            "UPDATE drops SET revivable = (SELECT COUNT(*) FROM drop_segment s"
            " WHERE s.drop_id = drops.id AND s.phase IN ('SENT', 'MARKED'))",
+       },
+       {
+           "ALTER TABLE drop_segment ADD COLUMN shard_type TEXT NOT NULL DEFAULT ''",
        }},
       {},
   };

@@ -48,7 +48,7 @@ std::string Decider::MessageOf(const Move& move) const {
 
 // Why it does not go on by itself.
 std::string Decider::HoldText(const Move& move) const {
-  if (move.reason == kClocksDisagree) {
+  if (move.reason == kClocksDisagree && !why_.empty()) {
     return absl::StrCat(why_,
                         ": nothing is killed until they agree, or an admin consents "
                         "('interlockctl drops approve --accept-clock')");

@@ -40,7 +40,8 @@ Asked AskedOf(const Call& call) {
           call.json_reply,
           call.probe,
           call.supervisor_id,
-          call.service == Service::kBroker};
+          call.service == Service::kBroker,
+          call.one_of_many};
 }
 
 bool IsRedirect(const HttpReply& reply) {

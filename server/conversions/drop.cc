@@ -280,6 +280,7 @@ void ToProto(const drop::ManifestRow& row, v1::ManifestEntry* proto) {
   segment->set_interval(row.interval.ToString());
   segment->set_version(row.version);
   segment->set_partition_num(row.partition_num);
+  segment->set_shard_type(row.shard_type);
   segment->set_size_bytes(row.size_bytes);
   segment->set_load_spec(row.load_spec);
   if (row.unused_at) ToProto(*row.unused_at, segment->mutable_used_status_change_time());

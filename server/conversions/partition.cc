@@ -61,6 +61,7 @@ void SetTaskRows(const backfill::TaskRows& rows, v1::TaskRows* proto) {
   proto->set_processed_with_error(rows.processed_with_error);
   proto->set_thrown_away(rows.thrown_away);
   proto->set_unparseable(rows.unparseable);
+  proto->set_segments_published(static_cast<int32_t>(rows.segments_published));
 }
 
 void SetProof(const backfill::Proof& proof, const Interval& partition, v1::Proof* proto) {

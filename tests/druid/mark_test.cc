@@ -94,6 +94,20 @@ TEST_F(MarkConformance, AnUnusedSegmentIsListedWithItsDates) {
   EXPECT_THAT(Unused(Hours(0, 24)), SizeIs(1));
 }
 
+TEST_F(MarkConformance, ASegmentIsFoundByItsIdUsedOrNot) {
+  if (!can().unused_segments_list) return;
+  const std::string id = Load(1);
+  EXPECT_TRUE(cluster().HasSegment(datasource(), id).value());
+  MarkedUnused({id});
+  const auto unused = cluster().HasSegment(datasource(), id);
+  ASSERT_TRUE(unused.done()) << unused.text();
+  EXPECT_TRUE(unused.value());
+  // Another partition of the same chunk and version.
+  const auto absent = cluster().HasSegment(datasource(), absl::StrCat(id, "_1"));
+  ASSERT_TRUE(absent.done()) << absent.text();
+  EXPECT_FALSE(absent.value());
+}
+
 TEST_F(MarkConformance, MarkingAgainByIdDatesAnewAndByIntervalDoesNot) {
   if (!can().unused_segments_list) return;
   const std::string id = Load(1);

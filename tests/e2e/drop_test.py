@@ -136,6 +136,7 @@ class Drops(DropSteps):
         entries = self.entries(server, drop)
         self.assertEqual([entry["state"] for entry in entries], ["UNUSED", "UNUSED"])
         self.assertTrue(all(entry["segment"]["load_spec"] for entry in entries))
+        self.assertTrue(all(entry["segment"]["shard_type"] in ("numbered", "single") for entry in entries))
 
 
 class SimulatedDrops(Drops, OnSimulator, EndToEnd):

@@ -14,7 +14,7 @@ import unittest
 import urllib.error
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from harness import BIN, EndToEnd, Gate, RealDruid, hours, wait_for  # noqa: E402
+from harness import BIN, ROOT, EndToEnd, Gate, RealDruid, hours, wait_for  # noqa: E402
 
 
 class MainJob:
@@ -223,7 +223,11 @@ class Process(EndToEnd):
         self.assertIn("loopback/ada: &lt;b&gt;load&lt;/b&gt;", page)
         with self.assertRaises(urllib.error.HTTPError):
             server.http("/elsewhere")
-        limits = server.ctl("status")[1]["limits"]
+        status = server.ctl("status")[1]
+        commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "HEAD"], capture_output=True, text=True)
+        self.assertEqual(status.get("commit", ""), commit.stdout.strip())
+        self.assertRegex(status["store"]["commit_latency"], r"^[0-9.]+[mµu]?s$")
+        limits = status["limits"]
         self.assertEqual((limits["min_ttl"], limits["max_wait"], limits["lock_delay"]), ("1s", "1h", "0"))
         self.assertEqual(limits["max_request_bytes"], str(16 << 20))
 

@@ -14,8 +14,7 @@ from harness import BIN, ROOT, EndToEnd, RealDruid  # noqa: E402
 class Simulated(EndToEnd):
     def test_the_story_of_the_quickstart_holds(self):
         result = subprocess.run([str(ROOT / "deploy/quickstart/run"), "--simulated"],
-                                capture_output=True, text=True, timeout=280, check=False,
-                                env=dict(os.environ, INTERLOCK_PRESET="dev"))
+                                capture_output=True, text=True, timeout=280, check=False)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         self.assertIn("read back from Druid", result.stdout)
 

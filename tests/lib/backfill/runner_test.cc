@@ -33,6 +33,8 @@ TEST(Runner, ReplacesAnHourAndProvesIt) {
   ASSERT_TRUE(partitions[0].proof);
   EXPECT_EQ(partitions[0].proof->version, site.Version(13));
   EXPECT_EQ(partitions[0].proof->rows, 8);
+  ASSERT_TRUE(partitions[0].proof->task_rows);
+  EXPECT_EQ(partitions[0].proof->task_rows->segments_published, 1);
   EXPECT_EQ(partitions[0].proof->neighbours_before, partitions[0].proof->neighbours_after);
   // Its time is free again.
   EXPECT_THAT(site.Held(Hour(13)), IsEmpty());

@@ -61,6 +61,12 @@ absl::Status StoreOld(store::Transaction& tx) {
       .status();
 }
 
+// What a server of this version and later ones stores with it.
+constexpr size_t kCountsRevivable = 3;
+absl::Status StoreRevivable(store::Transaction& tx) {
+  return tx.Execute("UPDATE drops SET revivable = 3", {}).status();
+}
+
 TEST(DropSchema, BringsUpTheDropsOfEveryEarlierVersion) {
   const FakeClock clock(At("2026-08-20T12:00Z"));
   const size_t all = DropSchema().steps.size();
@@ -76,7 +82,9 @@ TEST(DropSchema, BringsUpTheDropsOfEveryEarlierVersion) {
     {
       auto old = store::OpenSqlite(options, clock);
       ASSERT_TRUE(old.ok()) << old.status();
-      const absl::Status stored = (*old)->Write(StoreOld);
+      absl::Status stored = (*old)->Write(StoreOld);
+      ASSERT_TRUE(stored.ok()) << stored;
+      if (known >= kCountsRevivable) stored = (*old)->Write(StoreRevivable);
       ASSERT_TRUE(stored.ok()) << stored;
     }
     options.schemas = {DropSchema()};
