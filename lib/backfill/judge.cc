@@ -210,6 +210,16 @@ void UnitJudge::Wrong(const std::string& reason, const std::string& message) {
   result_.message = message;
 }
 
+// What is right beside it is proven once it is loaded, which takes a moment. A person is not kept
+// waiting for long, and nothing is called done then that is not.
+Seen UnitJudge::WrongAsSeen() {
+  if (not_yet_ && Any(State::kDone) && !evidence_.rows_settled) return Seen::kNotYet;
+  for (PartitionJudgement& one : result_.partitions) {
+    if (one.state == State::kDone && !one.reason.empty()) one.state = State::kUndetermined;
+  }
+  return Seen::kWrong;
+}
+
 void UnitJudge::CheckNeighbours() {
   verify::NeighbourQuestion question;
   question.intervals = evidence_.before.neighbours;
@@ -276,7 +286,7 @@ Seen UnitJudge::Overall() {
   CheckTwin();
   CheckUnparseable();
   CheckNeighbours();
-  if (Any(State::kSuspect) || wrong_) return Seen::kWrong;
+  if (Any(State::kSuspect) || wrong_) return WrongAsSeen();
   if (not_yet_) return Seen::kNotYet;
   if (twin_untold_) return evidence_.rows_settled ? Seen::kCantTell : Seen::kNotYet;
   return Any(State::kDone) ? Seen::kProven : Seen::kProvenEmpty;
@@ -302,9 +312,11 @@ UnitJudgement UnitJudge::Run() {
   FillFindings();
   Total();
   if (result_.reason.empty() && result_.seen != Seen::kProven) {
-    // The first partition that has something to say speaks for the unit.
+    // The first partition that has something to say speaks for the unit, of those that are
+    // wrong where some are.
+    const bool wrong = result_.seen == Seen::kWrong && Any(State::kSuspect);
     for (const PartitionJudgement& one : result_.partitions) {
-      if (one.reason.empty()) continue;
+      if (one.reason.empty() || (wrong && one.state != State::kSuspect)) continue;
       result_.reason = one.reason;
       result_.message = one.message;
       break;

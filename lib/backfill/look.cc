@@ -7,6 +7,7 @@
 #include "lib/backfill/look_tails.h"
 #include "lib/backfill/obstacles.h"
 #include "lib/backfill/pass.h"
+#include "lib/backfill/still_done.h"
 #include "lib/druid/appends.h"
 #include "lib/time/interval_set.h"
 
@@ -55,19 +56,6 @@ void FillPartitions(const Unit& unit, const druid::Timeline& timeline, BeforeLoo
     }
     look->partitions.push_back(std::move(before));
   }
-}
-
-// The raw rows of a partition, as an earlier backfill has proven them.
-absl::StatusOr<std::optional<int64_t>> RowsProven(store::Transaction& tx,
-                                                  const std::string& backfill_id,
-                                                  const Interval& partition) {
-  PartitionFilter filter;
-  filter.overlapping = partition;
-  auto found = ReadPartitions(tx, backfill_id, filter, partition.start(), 1);
-  if (!found.ok()) return found.status();
-  if (found->empty() || found->front().partition != partition) return std::nullopt;
-  if (found->front().state == State::kEmpty) return 0;
-  return found->front().proof ? found->front().proof->rows : std::nullopt;
 }
 
 }  // namespace
@@ -190,17 +178,13 @@ absl::StatusOr<bool> Pass::IsDoneAlready(const StoredUnit& unit, const druid::Ti
     all = true;
     *rows = 0;
     for (const Interval& partition : unit.unit.partitions) {
-      auto done = FindDone(tx, backfill_.datasource, partition);
+      auto done = FindProven(tx, backfill_.datasource, partition, backfill_.digest);
       if (!done.ok()) return done.status();
-      std::string seen;
-      for (const druid::Slice& slice : timeline.Visible(partition)) seen = slice.version;
-      const bool live = *done && (*done)->digest == backfill_.digest &&
-                        (*done)->backfill_id != backfill_.id && (*done)->version == seen;
-      all = all && live;
+      all = *done && (*done)->done.backfill_id != backfill_.id &&
+            StillShows(**done, timeline, partition);
       if (!all) return absl::OkStatus();
-      auto proven = RowsProven(tx, (*done)->backfill_id, partition);
-      if (!proven.ok()) return proven.status();
-      *rows = *rows && *proven ? std::optional<int64_t>(**rows + **proven) : std::nullopt;
+      const auto& proven = (*done)->rows;
+      *rows = *rows && proven ? std::optional<int64_t>(**rows + *proven) : std::nullopt;
     }
     return absl::OkStatus();
   });

@@ -16,6 +16,7 @@
 #include "lib/backfill/obstacles.h"
 #include "lib/backfill/rows.h"
 #include "lib/backfill/sql_work.h"
+#include "lib/backfill/still_done.h"
 #include "lib/backfill/tails_at_submit.h"
 #include "lib/druid/timeline.h"
 #include "lib/lease/reservations.h"
@@ -103,8 +104,8 @@ class Planner {
   const CheckedRequest& checked_;
   const Spec& spec_;
   const lease::Limits& limits_;
-  std::vector<Interval> later_;           // what waits for a stream
-  std::map<Interval, std::string> done_;  // version that equal work left last
+  std::vector<Interval> later_;            // what waits for a stream
+  std::map<Interval, ProvenBefore> done_;  // what equal work left last
   Plan plan_;
 };
 
@@ -180,10 +181,10 @@ absl::Status Planner::LookIntoStore(store::Transaction& tx) {
     if (Waits(planned) && planned.action == PlannedPartition::Action::kRun) {
       planned.action = PlannedPartition::Action::kWaitForStream;
     }
-    auto done = FindDone(tx, spec_.datasource, planned.partition);
-    if (!done.ok()) return done.status();
     if (!checked_.request.sources.empty()) continue;  // they may have changed
-    if (*done && (*done)->digest == checked_.digest) done_[planned.partition] = (*done)->version;
+    auto done = FindProven(tx, spec_.datasource, planned.partition, checked_.digest);
+    if (!done.ok()) return done.status();
+    if (*done) done_.insert_or_assign(planned.partition, **std::move(done));
   }
   return absl::OkStatus();
 }
@@ -206,8 +207,8 @@ void Planner::LookAtSegments(const druid::Timeline& timeline) {
     }
     const auto done = done_.find(planned.partition);
     if (done == done_.end() || planned.action != PlannedPartition::Action::kRun) continue;
-    const std::string seen = planned.replaces.empty() ? "" : planned.replaces.back().version;
-    if (seen == done->second && checked_.request.reprocess == Reprocess::kNone) {
+    if (checked_.request.reprocess == Reprocess::kNone &&
+        StillShows(done->second, timeline, planned.partition)) {
       planned.action = PlannedPartition::Action::kSkipDone;
     }
   }

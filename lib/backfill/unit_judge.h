@@ -31,6 +31,7 @@ class UnitJudge {
 
   // The unit's observation, from its partitions' states.
   Seen Overall();
+  Seen WrongAsSeen();
   Seen NothingWasOurs();
   // Each marks the unit wrong, or as not yet to be told. Those of rows: judge_rows.cc.
   void CompareRows();

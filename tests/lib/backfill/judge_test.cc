@@ -121,6 +121,9 @@ TEST(JudgeUnit, Case020SuccessThatWipedTheHourIsSuspectAtOnce) {
   EXPECT_EQ(judged.seen, Seen::kWrong);
   EXPECT_EQ(judged.partitions[0].state, State::kSuspect);
   EXPECT_EQ(judged.partitions[0].reason, "ZERO_ROWS");
+  // Loading is not waited for where nothing else came of it.
+  evidence.after.load.unavailable_segments = 1;
+  EXPECT_EQ(JudgeUnit(evidence).seen, Seen::kWrong);
 }
 
 TEST(JudgeUnit, ATombstoneIsEmptyWhereNoRowsAreExpected) {
@@ -185,6 +188,36 @@ TEST(JudgeUnit, IsNotProvenBeforeItIsLoaded) {
   EXPECT_EQ(judged.reason, "NOT_LOADED");
   evidence.level = verify::Level::kVisible;
   EXPECT_EQ(JudgeUnit(evidence).seen, Seen::kProven);
+}
+
+// Row 17: one month of the year had no input. The others are right, and proven only when loaded.
+TEST(JudgeUnit, Case017WhatIsRightBesideASuspectPartitionIsNotDoneBeforeItIsLoaded) {
+  constexpr char kBoth[] = "2026-07-16T12:00:00Z/2026-07-16T14:00:00Z";
+  constexpr char kEarlier[] = "2026-07-16T12:00:00Z/2026-07-16T13:00:00Z";
+  Evidence evidence = Replaced();
+  evidence.unit.intervals = {Of(kBoth)};
+  evidence.unit.partitions = {Of(kEarlier), Of(kHour)};
+  evidence.before =
+      LookAt(evidence.unit, {Numbered(kEarlier, kOld, 0, 1), Numbered(kHour, kOld, 0, 1)});
+  evidence.after =
+      verify::SnapshotOf(kBoth, {Numbered(kEarlier, kOurs, 0, 1), Tombstone(kHour, kOurs)});
+  evidence.after.rows = {Rows(kEarlier, 4, 10)};
+  evidence.after.load.unavailable_segments = 2;
+  evidence.rows_settled = false;
+  EXPECT_EQ(JudgeUnit(evidence).seen, Seen::kNotYet);
+  evidence.rows_settled = true;
+  UnitJudgement judged = JudgeUnit(evidence);
+  EXPECT_EQ(judged.seen, Seen::kWrong);
+  EXPECT_EQ(judged.reason, "ZERO_ROWS");
+  EXPECT_EQ(judged.partitions[0].state, State::kUndetermined);
+  EXPECT_EQ(judged.partitions[0].reason, "NOT_LOADED");
+  EXPECT_EQ(judged.partitions[1].state, State::kSuspect);
+
+  evidence.rows_settled = false;
+  evidence.after.load.unavailable_segments = 0;
+  judged = JudgeUnit(evidence);
+  EXPECT_EQ(judged.seen, Seen::kWrong);
+  EXPECT_EQ(judged.partitions[0].state, State::kDone);
 }
 
 TEST(JudgeUnit, AnIncompleteVersionOfOursIsSuspect) {
