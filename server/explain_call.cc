@@ -17,6 +17,7 @@
 #include "server/conversions/stream.h"
 #include "server/conversions/time.h"
 #include "server/conversions/verdict.h"
+#include "server/datasource_name.h"
 #include "server/unary.h"
 
 namespace interlock::server {
@@ -92,7 +93,7 @@ grpc::ServerUnaryReactor* ExplainCall::Call(grpc::CallbackServerContext* context
 
 absl::Status ExplainCall::Explain(const v1::ExplainIntervalRequest& request,
                                   v1::ExplainIntervalResponse& response) {
-  if (request.datasource().empty()) return InvalidField("/datasource", "is missing", "name it");
+  if (absl::Status named = CheckDatasource(request.datasource()); !named.ok()) return named;
   google::protobuf::RepeatedPtrField<std::string> given;
   *given.Add() = request.interval();
   auto read = FromProto(given, "interval");

@@ -4,12 +4,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "lib/druid/task_id.h"
 #include "lib/lease/live_counts.h"
 #include "lib/time/status_reason.h"
 #include "server/caller.h"
 #include "server/conversions/reservation.h"
 #include "server/conversions/time.h"
+#include "server/datasource_name.h"
 #include "server/field_bounds.h"
 #include "server/status_conversion.h"
 
@@ -39,20 +39,6 @@ absl::Status Misaligned(const Granularity& calendar, const Interval& asked, cons
   return status;
 }
 
-// By Druid's own rule for names, which is also the simulator's: a lease on a datasource that
-// can't be is one on a misspelt name.
-absl::Status NoDatasource(const absl::Status& why) {
-  const std::string found(why.message());
-  const std::string would_do =
-      "name it as Druid does: no '/', no '.' in front, no control characters, nothing beyond "
-      "the basic plane";
-  absl::Status status =
-      WithReason(absl::InvalidArgumentError(absl::StrCat("/datasource: ", found, "; ", would_do)),
-                 "INVALID_DATASOURCE");
-  AddFault(status, "/datasource", found, would_do);
-  return status;
-}
-
 }  // namespace
 
 ReserveIntervalCall::ReserveIntervalCall(store::Store& store, Metrics& metrics, WaitingLine& line,
@@ -76,8 +62,9 @@ absl::StatusOr<lease::ReserveRequest> ReserveIntervalCall::Validate(
   if (wait < absl::ZeroDuration()) {
     return InvalidField("/wait", "it is below zero", "leave it out, or give a time to wait");
   }
-  const absl::Status named = druid::ValidateDruidName("datasource", request.datasource());
-  if (!request.datasource().empty() && !named.ok()) return NoDatasource(named);
+  if (!request.datasource().empty()) {
+    if (absl::Status named = CheckDatasource(request.datasource()); !named.ok()) return named;
+  }
   auto read = FromProto(request.intervals(), "intervals");
   if (!read.ok()) return read.status();
   lease::ReserveRequest reserve;

@@ -10,6 +10,7 @@
 #include "lib/work/replicas.h"
 #include "server/caller.h"
 #include "server/conversions/time.h"
+#include "server/datasource_name.h"
 #include "server/method_roles.h"
 #include "server/store_schemas.h"
 #include "server/unary.h"
@@ -176,7 +177,12 @@ grpc::ServerUnaryReactor* ServerService::GetStatus(grpc::CallbackServerContext* 
 grpc::ServerUnaryReactor* ServerService::Diagnose(grpc::CallbackServerContext* context,
                                                   const v1::DiagnoseRequest* request,
                                                   v1::DiagnoseResponse* response) {
-  return Unary(context, request, executor_, [this, request, response] {
+  return Unary(context, request, executor_, [this, request, response]() -> absl::Status {
+    for (int i = 0; i < request->datasources_size(); ++i) {
+      absl::Status named =
+          CheckDatasource(request->datasources(i), absl::StrCat("/datasources/", i));
+      if (!named.ok()) return named;
+    }
     doctor_.Diagnose({request->datasources().begin(), request->datasources().end()}, *response);
     return absl::OkStatus();
   });

@@ -8,6 +8,7 @@
 #include "lib/time/interval_set.h"
 #include "lib/time/status_reason.h"
 #include "server/conversions/time.h"
+#include "server/datasource_name.h"
 
 namespace interlock::server {
 namespace {
@@ -168,7 +169,7 @@ absl::StatusOr<VerifyQuestion> ReadQuestion(const v1::VerifySingleVersionRequest
                                             const backfill::Backfills& backfills,
                                             const VerifySettings& settings,
                                             v1::VerifySingleVersionResponse& response) {
-  if (request.datasource().empty()) return InvalidField("/datasource", "is missing", "name it");
+  if (absl::Status named = CheckDatasource(request.datasource()); !named.ok()) return named;
   auto read = FromProto(request.intervals(), "intervals");
   if (!read.ok()) return read.status();
   response.clear_readings();

@@ -128,7 +128,9 @@ Verb Submit() {
           "\"partitions\":[{\"interval\":\"2026-07-16T13\",\"rows\":\"10\"}]}. With --wait the "
           "backfill's last state decides: 0\n"
           "DONE, 1 failed or suspect, 6 it can't be known yet; a server that restarts\n"
-          "meanwhile is waited for. Ctrl-C ends the waiting, not the backfill."};
+          "meanwhile is waited for. Ctrl-C ends the waiting, not the backfill. The same\n"
+          "--request-id again joins what it made; once that is over, --reprocess failed or all\n"
+          "runs it again."};
 }
 
 Verb Verify() {

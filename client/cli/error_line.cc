@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -63,6 +64,17 @@ std::string Unsaid(const std::string& line, const std::string& text) {
   return absl::StrJoin(parts.begin() + static_cast<std::ptrdiff_t>(said), parts.end(), "; ");
 }
 
+// Whether the line names that very field, and not only one that begins or ends like it.
+bool Names(absl::string_view line, absl::string_view field) {
+  const auto within = [](char c) { return absl::ascii_isalnum(c) || absl::StrContains("_/~-", c); };
+  for (size_t at = line.find(field); at != absl::string_view::npos; at = line.find(field, at + 1)) {
+    const absl::string_view after = line.substr(at + field.size());
+    const bool begins = at == 0 || !within(line[at - 1]) || line[at - 1] == '/';
+    if (begins && (after.empty() || !within(after.front()))) return true;
+  }
+  return false;
+}
+
 // Adds `part` unless it was said before.
 void Say(std::string& line, const std::string& part) {
   if (!part.empty() && !absl::StrContains(line, part)) absl::StrAppend(&line, "; ", part);
@@ -79,12 +91,13 @@ std::string ErrorLine(const absl::Status& status, const std::string& address, Re
         fault.would_do.empty() ? fault.found : absl::StrCat(fault.found, "; ", fault.would_do);
     const std::string unsaid = Unsaid(line, text);
     // Messages name a field with the first stroke or without.
-    const absl::string_view field = absl::StripPrefix(fault.pointer, "/");
-    if (unsaid.empty() && !absl::StrContains(line, field)) {
+    const bool named = Names(line, absl::StripPrefix(fault.pointer, "/"));
+    if (unsaid.empty() && !named) {
       Say(line, absl::StrCat(fault.pointer, ": ", fault.found));  // the same, elsewhere
       continue;
     }
-    const bool begun = unsaid != text || fault.pointer.empty();
+    // That something "is missing" was said of another field, too.
+    const bool begun = fault.pointer.empty() || (named && unsaid != text);
     Say(line, begun ? unsaid : absl::StrCat(fault.pointer, ": ", text));
   }
   for (const Blocker& blocker : BlockersOf(status)) {

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "lib/backfill/spec_members.h"
 #include "lib/druid/task_id.h"
@@ -17,6 +18,12 @@ std::string CheckDatasource(const Node& node) {
   if (absl::Status status = druid::ValidateDruidName("datasource", *name); !status.ok()) {
     node.Fault(std::string(status.message()),
                "use a name without `/`, control characters or emoji, not starting with `.`");
+    return "";
+  }
+  // It would be written to under that very name, braces and all.
+  if (absl::StrContains(*name, "{start") || absl::StrContains(*name, "{end")) {
+    node.Fault(absl::StrCat("is ", node.Found(), ", and placeholders narrow the input alone"),
+               "name one datasource, and send a backfill for each");
     return "";
   }
   return *name;

@@ -15,6 +15,8 @@ namespace interlock::druid {
 namespace {
 
 constexpr size_t kHexDigits = 20;
+// Of the columns of Druid's metadata store.
+constexpr size_t kMaxNameBytes = 255;
 
 absl::Status NameInvalid(absl::string_view what, absl::string_view why) {
   return WithReason(absl::InvalidArgumentError(absl::StrCat(what, " ", why)), "DRUID_NAME_INVALID");
@@ -86,6 +88,10 @@ absl::Status ValidateDruidName(absl::string_view what, absl::string_view name) {
   if (name.empty()) return NameInvalid(what, "is empty");
   if (name.front() == '.') return NameInvalid(what, "starts with a dot");
   if (name.find('/') != absl::string_view::npos) return NameInvalid(what, "has a slash");
+  if (name.size() > kMaxNameBytes) {
+    return NameInvalid(
+        what, absl::StrCat("has ", name.size(), " bytes, and Druid's tables hold ", kMaxNameBytes));
+  }
   if (!IsUtf8(name)) return NameInvalid(what, "is no UTF-8");
   return ValidateCharacters(what, name);
 }

@@ -15,7 +15,8 @@ namespace interlock::druid {
 // Datasource and task names by Druid's own rule (IdUtils.validateId), so that a request
 // fails here and not in the middle of a URL: not empty, no leading dot, no slash, no
 // white space but the plain one, no control characters, nothing beyond the basic
-// multilingual plane; and UTF-8. `what` opens the text ("datasource").
+// multilingual plane; and UTF-8, of at most 255 bytes: its metadata store holds no longer
+// ones, and answers each POST of such a task with 500. `what` opens the text ("datasource").
 // INVALID_ARGUMENT, DRUID_NAME_INVALID.
 absl::Status ValidateDruidName(absl::string_view what, absl::string_view name);
 

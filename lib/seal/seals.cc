@@ -65,8 +65,7 @@ absl::Status GiveUp(store::Transaction& tx, const std::string& id) {
 }  // namespace
 
 bool IsDatasource(const std::string& name) {
-  constexpr size_t kLongestName = 255;  // a column of Druid's metadata store
-  return name.size() <= kLongestName && druid::ValidateDruidName("datasource", name).ok();
+  return druid::ValidateDruidName("datasource", name).ok();
 }
 
 std::string DefaultCorrections(const std::string& datasource) {

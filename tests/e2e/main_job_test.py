@@ -81,6 +81,21 @@ class MainJob:
         self.assertIn(f'interlock_duplicate_row_partitions{{datasource="{self.datasource}"}} 1',
                       server.http("/metrics"))
 
+    def test_the_same_work_mends_rows_that_an_append_doubled(self):
+        druid, server, job = self.loaded({10: 5, 11: 7})
+        spec = json.loads(job.read_text())
+        spec["spec"]["dataSchema"]["granularitySpec"]["intervals"] = [hours(10, 11)]
+        spec["spec"]["ioConfig"].update(appendToExisting=True, dropExisting=False)
+        spec["spec"]["ioConfig"]["inputSource"]["filter"] = "2026-07-16T10.json"
+        self.assertEqual(druid.run_task(spec), "SUCCESS")
+        self.assertEqual(druid.wait_for_count(self.datasource, hours(10, 11), 10), 10)
+        code, reply, error = server.ctl("submit", "--spec", job, "--interval", hours(10, 12),
+                                        "--request-id", "mend", "--wait")
+        self.assertEqual((code, reply["state"]), (0, "DONE"), error)
+        self.assertEqual(druid.wait_for_count(self.datasource, hours(10, 11), 5), 5)
+        _, reply, _ = server.ctl("backfills", "get", reply["backfill_id"])
+        self.assertEqual([p["state"] for p in reply["partitions"]], ["DONE", "SKIPPED"])
+
     def test_a_drop_is_restored_and_another_is_killed(self):
         druid, server, _ = self.loaded({10: 5, 11: 7})
         code, reply, error = server.ctl("drop", self.datasource, hours(10, 11), "--reason", "mistake",
@@ -230,6 +245,17 @@ class Process(EndToEnd):
         limits = status["limits"]
         self.assertEqual((limits["min_ttl"], limits["max_wait"], limits["lock_delay"]), ("1s", "1h", "0"))
         self.assertEqual(limits["max_request_bytes"], str(16 << 20))
+
+    def test_a_name_that_druid_forbids_is_refused_before_druid_is_asked(self):
+        simulator = self.run_simulator()
+        server = self.run_interlockd(simulator)
+        for name in ("a/b", "..", ".x", "a\tb", "x\N{GRINNING FACE}", "d" * 256):
+            for words in (("verify", name, "2026-07-16T13"), ("explain", name, "2026-07-16T13"),
+                          ("doctor", name)):
+                code, _, error = server.ctl(*words)
+                self.assertEqual(code, 2, (words, error))
+                self.assertTrue("INVALID_DATASOURCE" in error or "FIELD_TOO_LONG" in error, error)
+        self.assertFalse([r for r in simulator.requests() if ".." in r["path"] or "a%2Fb" in r["path"]])
 
     def test_a_request_that_is_too_large_is_bad_input_that_names_the_limit(self):
         server = self.run_interlockd(self.run_simulator())

@@ -171,6 +171,17 @@ TEST(ErrorLine, NamesEachFaultWithItsPlace) {
             "to false; /spec/dataSchema/dataSource: is missing");
 }
 
+TEST(ErrorLine, NamesThePlaceOfEachOfSeveralThatAreMissing) {
+  absl::Status status = WithReason(
+      absl::InvalidArgumentError("the spec has 3 faults, the first: /spec/a is missing"), "X");
+  AddFault(status, "/spec/a", "is missing; e.g. 1", "");
+  AddFault(status, "/spec/a/b", "is missing; e.g. 2", "");
+  AddFault(status, "/spec/b", "is missing; e.g. 2", "");
+  EXPECT_EQ(ErrorLine(status, ""),
+            "X: the spec has 3 faults, the first: /spec/a is missing; e.g. 1; /spec/a/b: is "
+            "missing; e.g. 2; /spec/b: is missing; e.g. 2");
+}
+
 TEST(ErrorLine, WhatTheMessageSaysOfTheFirstFaultIsNotSaidAgain) {
   absl::Status status = WithReason(
       absl::InvalidArgumentError("the spec has 1 fault: /intervals splits an hour: rows are lost"),

@@ -23,7 +23,8 @@ TEST(ValidateDruidName, Case069RefusesWhatDruidRefuses) {
        {std::string(""), std::string("a/b"), std::string(".x"), std::string("a\tb"),
         std::string("a\nb"), std::string("a\x01"), std::string("a\0b", 3), std::string("a\x7f"),
         std::string("a\xc2\x80"), std::string("a😀"), std::string("a\xee\x80\x80"),
-        std::string("a\xff"), std::string("a\xed\xa0\x80"), std::string("/"), std::string(".")}) {
+        std::string("a\xff"), std::string("a\xed\xa0\x80"), std::string("/"), std::string("."),
+        std::string(256, 'd')}) {
     const absl::Status status = ValidateDruidName("datasource", name);
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << absl::CEscape(name);
     EXPECT_EQ(ReasonOf(status), "DRUID_NAME_INVALID");
@@ -35,6 +36,7 @@ TEST(ValidateDruidName, Case069TakesWhatDruidTakes) {
   for (const char* name : {"clicks", "a b", "x.y", "a-b_c:d", "zähler", "日本", "a\\b", "%2f"}) {
     EXPECT_TRUE(ValidateDruidName("datasource", name).ok()) << name;
   }
+  EXPECT_TRUE(ValidateDruidName("datasource", std::string(255, 'd')).ok());
 }
 
 TEST(PinnedTaskId, Case065IsTheSameForTheSameAttemptAndNoOther) {
