@@ -121,8 +121,9 @@ TEST(Secrets, NamesThatSayWhereASecretIsAreNone) {
         "maxTokens", "assumeRoleArn", "password_file", "userName", "type"}) {
     EXPECT_FALSE(NamesASecret(harmless)) << harmless;
   }
-  for (const char* secret : {"password", "PASSWD", "secretAccessKey", "fs.s3a.secret.key",
-                             "sharedAccessStorageToken", "api-key", "x-auth-token"}) {
+  for (const char* secret :
+       {"password", "PASSWD", "secretAccessKey", "fs.s3a.secret.key", "sharedAccessStorageToken",
+        "api-key", "x-auth-token", "apiToken", "s3.session-token"}) {
     EXPECT_TRUE(NamesASecret(secret)) << secret;
   }
 }
