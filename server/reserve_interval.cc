@@ -127,7 +127,7 @@ grpc::ServerUnaryReactor* ReserveIntervalCall::Call(grpc::CallbackServerContext*
                        });
   }
   if (caller.request_id.empty()) {
-    return Grant(*std::move(reserve), std::move(caller), begun, response);
+    return Grant(*std::move(reserve), caller, begun, response);
   }
   auto* reactor = context->DefaultReactor();
   lease::ReserveAsync(store_, *std::move(reserve), std::move(caller), settings_.now()->limits,
@@ -139,7 +139,7 @@ grpc::ServerUnaryReactor* ReserveIntervalCall::Call(grpc::CallbackServerContext*
 }
 
 grpc::ServerUnaryReactor* ReserveIntervalCall::Grant(lease::ReserveRequest request,
-                                                     audit::Caller caller,
+                                                     const audit::Caller& caller,
                                                      std::chrono::steady_clock::time_point begun,
                                                      v1::ReserveIntervalResponse* response) {
   auto* reactor = new GrantCall;

@@ -45,7 +45,7 @@ class ReserveIntervalCall {
             grpc::ServerUnaryReactor* reactor, v1::ReserveIntervalResponse* response);
 
   // Of a request without an id: what is granted to a caller who has gone is given back.
-  grpc::ServerUnaryReactor* Grant(lease::ReserveRequest request, audit::Caller caller,
+  grpc::ServerUnaryReactor* Grant(lease::ReserveRequest request, const audit::Caller& caller,
                                   std::chrono::steady_clock::time_point begun,
                                   v1::ReserveIntervalResponse* response);
   // Fills the reply, and counts.

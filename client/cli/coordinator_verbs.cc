@@ -129,8 +129,8 @@ Verb Submit() {
           "backfill's last state decides: 0\n"
           "DONE, 1 failed or suspect, 6 it can't be known yet; a server that restarts\n"
           "meanwhile is waited for. Ctrl-C ends the waiting, not the backfill. The same\n"
-          "--request-id again joins what it made; once that is over, --reprocess failed or all\n"
-          "runs it again."};
+          "--request-id again joins what it made; once that is over, --reprocess failed runs\n"
+          "again what failed, and --reprocess all, the first time, all of it."};
 }
 
 Verb Verify() {

@@ -112,7 +112,10 @@ absl::StatusOr<Standing> Over(store::Transaction& tx, const Backfill& backfill,
                     "what is expected over all of it was not checked: the rows of what was skipped "
                     "or accepted are not known"};
   }
-  return Standing{Phase::kDone, "", ""};
+  const int64_t skipped = In(counts, State::kSkipped);
+  return Standing{
+      Phase::kDone, "",
+      skipped == 0 ? "" : absl::StrCat(skipped, " units SKIPPED: their partitions say why")};
 }
 
 }  // namespace

@@ -159,12 +159,13 @@ absl::StatusOr<Takeable> TakeableOf(store::Transaction& tx, const CheckedRequest
                           checked.request.tails});
 }
 
-// The same request after its backfill is over: what `reprocess` says runs again.
+// The same request after its backfill is over: what `reprocess` says runs again. For all of it
+// once only: the same again asks for a reply that was lost, and what is done is not done twice.
 absl::Status RunAgain(store::Transaction& tx, Backfill& backfill, Reprocess reprocess) {
   const bool idle = IsOver(backfill.phase) || backfill.phase == Phase::kNeedsAttention;
   if (reprocess == Reprocess::kNone || !idle) return absl::OkStatus();
   std::vector<State> states = {State::kFailed, State::kCancelled, State::kSuspect};
-  if (reprocess == Reprocess::kAll) {
+  if (reprocess == Reprocess::kAll && backfill.reprocess != Reprocess::kAll) {
     states.insert(states.end(), {State::kDone, State::kEmpty, State::kSkipped, State::kRolledBack});
   }
   auto units = ReadUnits(tx, backfill.id, states, Instant::kMax, false, kMaxPartitions);

@@ -156,7 +156,7 @@ View LookAt(const Drops::Detail& detail, const Surroundings& around) {
   // nothing had happened.
   const bool ended = view.kill && !view.kill->outcome.empty();
   if (!ended && !AsksForSegments(drop, now)) return view;
-  view.sight = SeeSegments(drop, view.manifest, around.cluster, around.store, around.clock);
+  view.sight = SeeSegments(drop, around.cluster, around.store, around.clock);
   if (view.sight->known) FollowSegments(detail, around, view);
   if (ended && view.kill->outcome == "FAILED") {
     view.kill->failure = FailureOf(drop, detail.kills.back(), view);

@@ -38,34 +38,6 @@ bool TakeUnused(const Drop& drop, druid::Cluster& cluster, Sight& sight) {
   return true;
 }
 
-bool NewlyGone(const ManifestRow& row, Reads reads) {
-  return reads == Reads::kGone && row.ours() && row.phase != Phase::kKilled &&
-         row.phase != Phase::kLost;
-}
-
-// At most so many by id at one look, from all over the manifest: a list that lacks what is
-// there is empty, or ends too early, and does not lack single rows.
-constexpr size_t kMaxAskedById = 200;
-
-bool ConfirmGone(const Drop& drop, const Manifest& rows, druid::Cluster& cluster, Sight& sight) {
-  const std::vector<Reads> reads = See(rows, sight.look).rows;
-  std::vector<size_t> gone;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    if (NewlyGone(rows[i], reads[i])) gone.push_back(i);
-  }
-  const size_t apart = gone.size() / kMaxAskedById + 1;
-  for (size_t i = 0; i < gone.size(); i += apart) {
-    const std::string& id = rows[gone[i]].id;
-    bool there = false;
-    if (!Take(cluster.HasSegment(drop.datasource, id), there, sight)) return false;
-    if (!there) continue;
-    sight.why_not =
-        absl::StrCat("Druid has ", id, " by its id, and lists it neither as used nor as unused");
-    return false;
-  }
-  return true;
-}
-
 // Read last, with the clocks beside it, so that its Date is next to our own readings.
 bool TakeLocks(const Drop& drop, druid::Cluster& cluster, store::Store& store, const Clock& clock,
                Sight& sight) {
@@ -157,15 +129,15 @@ bool MayCacheSegments(const std::string& version) {
   return !told || major > kLastWithout;
 }
 
-Sight SeeSegments(const Drop& drop, const Manifest& rows, druid::Cluster& cluster,
-                  store::Store& store, const Clock& clock) {
+Sight SeeSegments(const Drop& drop, druid::Cluster& cluster, store::Store& store,
+                  const Clock& clock) {
   Sight sight;
   sight.began = store.Now();
   sight.known =
       Take(cluster.GetCapabilities(), sight.offered, sight) && Refresh(drop, cluster, sight) &&
       Take(cluster.ListUsedSegments(drop.datasource, drop.intervals), sight.look.used, sight) &&
-      TakeUnused(drop, cluster, sight) && ConfirmGone(drop, rows, cluster, sight) &&
-      TakeTasks(drop, cluster, sight) && TakeLocks(drop, cluster, store, clock, sight);
+      TakeUnused(drop, cluster, sight) && TakeTasks(drop, cluster, sight) &&
+      TakeLocks(drop, cluster, store, clock, sight);
   return sight;
 }
 

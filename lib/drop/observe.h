@@ -35,11 +35,9 @@ struct Sight {
 // say): what was marked used shows there only after a refresh.
 bool MayCacheSegments(const std::string& version);
 
-// Segments, locks and clocks of the drop's time. An empty list makes sense, and would say that
-// every row of the manifest is gone: what is on no list for the first time is asked for by its
-// id, and where it is there after all nothing is known.
-Sight SeeSegments(const Drop& drop, const Manifest& rows, druid::Cluster& cluster,
-                  store::Store& store, const Clock& clock);
+// Segments, locks and clocks of the drop's time.
+Sight SeeSegments(const Drop& drop, druid::Cluster& cluster, store::Store& store,
+                  const Clock& clock);
 
 inline constexpr size_t kMaxErrorBytes = 1'000;  // of Druid's words that are kept
 

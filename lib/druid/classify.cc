@@ -60,8 +60,6 @@ Verdict ClassifyBadRequest(const Asked& asked, const HttpReply& reply, const Err
 // A 404 that means "there is no such thing" comes in Druid's words or shape for it.
 bool SaysNotFound(const Asked& asked, const HttpReply& reply, const ErrorBody& body) {
   if (body.code == "notFound") return true;
-  // With a type, or it is a path that is not there.
-  if (asked.one_of_many && reply.body.empty() && !reply.content_type.empty()) return true;
   const absl::string_view text = absl::StripAsciiWhitespace(reply.body);
   if (!asked.supervisor_id.empty() &&
       text == absl::StrCat("Cannot find any supervisor with id: [", asked.supervisor_id, "]")) {

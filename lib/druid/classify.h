@@ -28,8 +28,6 @@ struct Asked {
   std::string supervisor_id = {};
   // Sent to a broker, which passes an overlord's words on in an error of its own.
   bool by_broker = false;
-  // About one thing that may be absent, which its resource says with an empty 404.
-  bool one_of_many = false;
 };
 
 struct Verdict {

@@ -122,8 +122,6 @@ class Cluster {
   // Unused ones (29+; kUnsupported before), all pages.
   Answer<std::vector<UnusedSegment>> ListUnusedSegments(const std::string& datasource,
                                                         const Interval& interval);
-  // Whether a segment has a row in the metadata store, used or not, asked by its id (28+).
-  Answer<bool> HasSegment(const std::string& datasource, const std::string& id);
   Answer<LoadStatus> GetLoadStatus(const std::string& datasource, const Interval& interval,
                                    bool refresh);
   // JSON text of the rules that apply, defaults last.

@@ -126,25 +126,6 @@ Answer<std::vector<UnusedSegment>> Cluster::ListUnusedSegments(const std::string
   }
 }
 
-// Druid 33 looks into what it polled first, so one that was killed right after it was marked
-// unused may be told as there for a minute.
-Answer<bool> Cluster::HasSegment(const std::string& datasource, const std::string& id) {
-  Call call;
-  call.endpoint = "segment";
-  call.service = Service::kCoordinator;
-  call.path =
-      MetadataPath(datasource, absl::StrCat("/segments/", EscapeUrl(id), "?includeUnused=true"));
-  call.one_of_many = true;
-  call.read = ReadsJson([&](const rapidjson::Document& reply) {
-    const bool is_one =
-        reply.IsObject() && reply.HasMember("interval") && reply.HasMember("version");
-    return is_one ? std::string() : std::string("no segment");
-  });
-  const Answer<HttpReply> answer = impl_->caller.Send(call);
-  if (answer.not_found()) return Answer<bool>::Done(false);
-  return WithValue(answer, true);
-}
-
 namespace {
 
 Call DatasourcesCall(const char* rest, std::vector<std::string>* names) {

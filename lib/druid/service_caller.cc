@@ -40,8 +40,7 @@ Asked AskedOf(const Call& call) {
           call.json_reply,
           call.probe,
           call.supervisor_id,
-          call.service == Service::kBroker,
-          call.one_of_many};
+          call.service == Service::kBroker};
 }
 
 bool IsRedirect(const HttpReply& reply) {

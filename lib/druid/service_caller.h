@@ -47,7 +47,6 @@ struct Call {
   std::string supervisor_id;  // classify.h
   bool json_reply = true;     // classify.h
   bool probe = false;         // classify.h
-  bool one_of_many = false;   // classify.h
 
   // Reads the reply of a call that is done; what it returns is why the reply makes no
   // sense, "" where it does. Called once per attempt: it starts from nothing each time.

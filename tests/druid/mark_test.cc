@@ -7,7 +7,6 @@
 namespace interlock::druid {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
@@ -92,20 +91,6 @@ TEST_F(MarkConformance, AnUnusedSegmentIsListedWithItsDates) {
   EXPECT_GT(*unused[0].used_status_last_updated, *unused[0].created);
   EXPECT_THAT(Unused(Hour(14)), IsEmpty());
   EXPECT_THAT(Unused(Hours(0, 24)), SizeIs(1));
-}
-
-TEST_F(MarkConformance, ASegmentIsFoundByItsIdUsedOrNot) {
-  if (!can().unused_segments_list) return;
-  const std::string id = Load(1);
-  EXPECT_TRUE(cluster().HasSegment(datasource(), id).value());
-  MarkedUnused({id});
-  const auto unused = cluster().HasSegment(datasource(), id);
-  ASSERT_TRUE(unused.done()) << unused.text();
-  EXPECT_TRUE(unused.value());
-  // Another partition of the same chunk and version.
-  const auto absent = cluster().HasSegment(datasource(), absl::StrCat(id, "_1"));
-  ASSERT_TRUE(absent.done()) << absent.text();
-  EXPECT_FALSE(absent.value());
 }
 
 TEST_F(MarkConformance, MarkingAgainByIdDatesAnewAndByIntervalDoesNot) {

@@ -195,9 +195,8 @@ class Restores(DropSteps):
         druid, server = self.loaded({10: 5, 12: 9}, through=self.gated, drops="""
             recheck_every { seconds: 1 } kill_spacing { seconds: 3 }""")
         drop = self.drop(server, 10, 13)
-        # In Druid, not in the manifest: that learns of it later, and the next kill is sent then.
-        self.await_state(server, drop, "KILLING")
-        wait_for("the first hour to be gone", lambda: not druid.unused(self.datasource, hours(10, 11)))
+        wait_for("the first hour to be gone", lambda: "KILLED" in [
+            entry["state"] for entry in self.entries(server, drop)])
         self.hold("POST /druid/indexer/v1/task ")
         now = self.cancelled_in_the_post(server, drop)
         self.assertEqual((now["state"], now["reason"]), ("FAILED", "CANCELLED_HALF_WAY"), now)

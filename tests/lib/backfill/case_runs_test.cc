@@ -219,6 +219,20 @@ TEST(RunCases, Case096WhatWasRunBeforeIsRunAgainAsAnotherAttemptWhereThatIsSaid)
   EXPECT_EQ((*attempts)[1].number, 2);
 }
 
+// Its reply was lost, and the client asks until it has one.
+TEST(RunCases, TheSameRequestForAllIsRunOnce) {
+  BackfillSite site;
+  BackfillRequest request;
+  request.spec = BackfillSite::InlineSpec(13, 14, 8);
+  request.reprocess = Reprocess::kAll;
+  for (int time = 0; time < 3; ++time) {
+    const auto made = site.backfills().Submit(request, site.Caller("r"));
+    ASSERT_TRUE(made.ok()) << made.status();
+    EXPECT_EQ(NameOf(site.RunUntilOver(made->backfill.id).backfill.phase), "DONE");
+    EXPECT_THAT(site.OurTasks(), SizeIs(1));
+  }
+}
+
 // The retry's segments have the names of the attempt that died: cleaning up after the one may
 // not touch the other.
 TEST(RunCases, Case140AnAttemptIsNumberedAndARollbackTakesOnlyItsOwnSegments) {

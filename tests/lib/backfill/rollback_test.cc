@@ -104,22 +104,6 @@ TEST_F(RollbackTest, ValidateOnlyTellsAndChangesNothing) {
   EXPECT_EQ(site_.Rows(13), 8);
 }
 
-// The list is empty by mistake: what it replaced is there all the same.
-TEST_F(RollbackTest, AnEmptyListDoesNotSayThatWhatItReplacedWasKilled) {
-  site_.Load(13, 5);
-  const std::string id = Done(BackfillSite::InlineSpec(13, 14, 8));
-  RetireHidden(13);
-  ASSERT_TRUE(site_.simulator()
-                  .AddFault(R"({"match":{"path":"*/unusedSegments"},"times":0,)"
-                            R"("kind":"status","status":200,"body":"[]"})")
-                  .ok());
-  EXPECT_EQ(Refusal(id), "DRUID_UNAVAILABLE");
-  site_.simulator().ClearFaults();
-  ASSERT_TRUE(Ask(id).ok());
-  EXPECT_EQ(NameOf(site_.RunUntilOver(id).backfill.phase), "ROLLED_BACK");
-  EXPECT_EQ(site_.Rows(13), 5);
-}
-
 TEST_F(RollbackTest, OfSomePartitionsLeavesTheOthers) {
   site_.Load(13, 5);
   site_.Load(14, 5);

@@ -181,23 +181,6 @@ TEST_F(DropWindowTest, StartsAnewWhenSomebodyMarksTheSegmentsAgain) {
   EXPECT_GE(*site_.Now(drop.id).kill_started, *again.window_end);
 }
 
-// A list that is empty by mistake (of a Druid that has lost its metadata's cache, or of somebody
-// who answers for it) says of every segment that it is gone.
-TEST_F(DropWindowTest, AnEmptyListOfUnusedSegmentsIsNoProofThatTheyAreGone) {
-  const Drop drop = Marked();
-  ASSERT_TRUE(site_.druid()
-                  .AddFault(R"({"match":{"path":"*/unusedSegments"},"times":0,)"
-                            R"("kind":"status","status":200,"body":"[]"})")
-                  .ok());
-  RunPastWindow(drop.id, absl::Hours(1));
-  EXPECT_EQ(site_.Now(drop.id).state, State::kMarked);
-  EXPECT_THAT(site_.Now(drop.id).message, HasSubstr("by its id"));
-  EXPECT_THAT(site_.foreign_changes, IsEmpty());
-  site_.druid().ClearFaults();
-  ASSERT_TRUE(site_.RunTo(drop.id, State::kKilled));
-  EXPECT_THAT(site_.UnusedIds(), IsEmpty());
-}
-
 TEST_F(DropWindowTest, EndsLaterWhereDruidDoesNotAnswerAndAsksNobodyAboutClocks) {
   for (const bool approval : {false, true}) {
     const Drop drop = Marked(approval);
@@ -208,7 +191,9 @@ TEST_F(DropWindowTest, EndsLaterWhereDruidDoesNotAnswerAndAsksNobodyAboutClocks)
     EXPECT_EQ(site_.Now(drop.id).state, before.state) << site_.Now(drop.id).message;
     EXPECT_EQ(site_.Now(drop.id).hold, before.hold);
     site_.druid().ClearFaults();
-    if (approval) ASSERT_TRUE(site_.drops().Approve(drop.id, "", false, Bob()).ok());
+    if (approval) {
+      ASSERT_TRUE(site_.drops().Approve(drop.id, "", false, Bob()).ok());
+    }
     ASSERT_TRUE(site_.RunTo(drop.id, State::kKilled)) << site_.Now(drop.id).message;
     site_.Load(13, 14, 1);
   }

@@ -78,14 +78,6 @@ TEST(Classify, A404OfSomebodyElseIsUnknown) {
                 Outcome::kUnknown, Cause::kGarbled);
 }
 
-TEST(Classify, OfOneOfManyAnEmpty404WithATypeSaysThatItIsNotThere) {
-  Asked segment = kList;
-  segment.one_of_many = true;
-  ExpectVerdict(segment, Reply(404, "", "application/json"), Outcome::kNotFound, Cause::kNone);
-  ExpectVerdict(segment, Reply(404, "", ""), Outcome::kRefused, Cause::kUnsupported);
-  ExpectVerdict(segment, Reply(404, "gone", "text/plain"), Outcome::kUnknown, Cause::kGarbled);
-}
-
 TEST(Classify, ABare404IsAPathThatThisVersionLacks) {
   ExpectVerdict(kStatus, Reply(404, "", ""), Outcome::kRefused, Cause::kUnsupported);
   ExpectVerdict(kStatus, Reply(405, "", ""), Outcome::kRefused, Cause::kUnsupported);

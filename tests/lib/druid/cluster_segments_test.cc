@@ -93,17 +93,6 @@ TEST(Cluster, PagesThatDoNotGoOnEnd) {
   EXPECT_THAT(f.transport->requests, SizeIs(2));
 }
 
-TEST(Cluster, ASegmentIsAskedForByItsIdUsedOrNot) {
-  Fixture there(Reply(200, SegmentJson("d", "V1")));
-  EXPECT_TRUE(there.cluster.HasSegment("d", "d_2026/x").value());
-  EXPECT_THAT(there.transport->Asked()[0],
-              testing::EndsWith("/datasources/d/segments/d_2026%2Fx?includeUnused=true"));
-  EXPECT_FALSE(Fixture(Reply(404, "", "application/json")).cluster.HasSegment("d", "x").value());
-  for (const HttpReply& reply : {Reply(404, "", ""), Reply(200, "[]"), Reply(200, "{}"), Lost()}) {
-    EXPECT_FALSE(Fixture(reply).cluster.HasSegment("d", "x").done()) << reply.body;
-  }
-}
-
 TEST(Cluster, UnusedSegmentsCantBeListedBefore29) {
   EXPECT_EQ(Fixture(Reply(404, "", "")).cluster.ListUnusedSegments("d", kHour).cause(),
             Cause::kUnsupported);
