@@ -120,14 +120,12 @@ grpc::ServerUnaryReactor* ReserveIntervalCall::Call(grpc::CallbackServerContext*
     return reactor;
   }
   audit::Caller caller = CallerOf(*context, request->request_id(), request->reason());
-  if (reserve->wait > absl::ZeroDuration()) {
+  // The line hears of a caller who goes: what is granted without a request id is given back then.
+  if (reserve->wait > absl::ZeroDuration() || caller.request_id.empty()) {
     return line_.Serve(*std::move(reserve), std::move(caller), settings_.now()->limits,
                        [this, response, begun](const absl::StatusOr<lease::Grant>& grant) {
                          Tell(grant, begun, response);
                        });
-  }
-  if (caller.request_id.empty()) {
-    return Grant(*std::move(reserve), caller, begun, response);
   }
   auto* reactor = context->DefaultReactor();
   lease::ReserveAsync(store_, *std::move(reserve), std::move(caller), settings_.now()->limits,
@@ -135,29 +133,6 @@ grpc::ServerUnaryReactor* ReserveIntervalCall::Call(grpc::CallbackServerContext*
                         Tell(grant, begun, response);
                         reactor->Finish(ToGrpc(grant.status()));
                       });
-  return reactor;
-}
-
-grpc::ServerUnaryReactor* ReserveIntervalCall::Grant(lease::ReserveRequest request,
-                                                     const audit::Caller& caller,
-                                                     std::chrono::steady_clock::time_point begun,
-                                                     v1::ReserveIntervalResponse* response) {
-  auto* reactor = new GrantCall;
-  lease::ReserveAsync(
-      store_, std::move(request), caller, settings_.now()->limits,
-      [this, reactor, response, begun, caller](const absl::StatusOr<lease::Grant>& grant) {
-        if (grant.ok() && reactor->caller_has_gone()) {
-          Count(absl::CancelledError());
-          lease::ReleaseAsync(
-              store_, grant->reservation.id, grant->reservation.token, {}, caller,
-              [reactor](const absl::StatusOr<lease::Reservation>&) {
-                reactor->Finish(grpc::Status(grpc::StatusCode::CANCELLED, "the caller has gone"));
-              });
-          return;
-        }
-        Tell(grant, begun, response);
-        reactor->Finish(ToGrpc(grant.status()));
-      });
   return reactor;
 }
 

@@ -1,7 +1,6 @@
 // IngestionCoordinator.ReserveInterval: from the wire to the lease table and back.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 
 #include "grpcpp/server_context.h"
@@ -14,18 +13,6 @@
 #include "server/waiting_line.h"
 
 namespace interlock::server {
-
-// A call without a request id that waits for its grant, and hears when its caller goes: nobody
-// could ask for what it is granted then. Deletes itself.
-class GrantCall final : public grpc::ServerUnaryReactor {
- public:
-  bool caller_has_gone() const { return gone_; }
-  void OnCancel() override { gone_ = true; }
-  void OnDone() override { delete this; }
-
- private:
-  std::atomic<bool> gone_{false};
-};
 
 class ReserveIntervalCall {
  public:
@@ -44,10 +31,6 @@ class ReserveIntervalCall {
   void Plan(const lease::ReserveRequest& request, const std::string& identity,
             grpc::ServerUnaryReactor* reactor, v1::ReserveIntervalResponse* response);
 
-  // Of a request without an id: what is granted to a caller who has gone is given back.
-  grpc::ServerUnaryReactor* Grant(lease::ReserveRequest request, const audit::Caller& caller,
-                                  std::chrono::steady_clock::time_point begun,
-                                  v1::ReserveIntervalResponse* response);
   // Fills the reply, and counts.
   void Tell(const absl::StatusOr<lease::Grant>& grant, std::chrono::steady_clock::time_point begun,
             v1::ReserveIntervalResponse* response);

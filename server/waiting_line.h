@@ -1,4 +1,5 @@
-// ReserveInterval calls that wait in line for what others hold.
+// ReserveInterval calls that wait in line for what others hold, and those that nobody could ask
+// for again: granted to a caller who has gone, what has no request id is given back.
 //
 // A call that was given a place (lib/lease/waiting.h) is tried again when something has
 // changed in its datasource, when what is in its way ends by itself, and every

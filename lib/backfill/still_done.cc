@@ -1,6 +1,7 @@
 #include "lib/backfill/still_done.h"
 
 #include <algorithm>
+#include <set>
 
 namespace interlock::backfill {
 namespace {
@@ -10,12 +11,6 @@ bool AppendedTo(const druid::Slice& slice) {
   // Without a core (a stream's own segments) all of it counts as appended, and none was added.
   return std::any_of(slice.segments.begin(), slice.segments.end(), appended) &&
          !std::all_of(slice.segments.begin(), slice.segments.end(), appended);
-}
-
-bool AllOf(const druid::Slice& slice, const std::vector<std::string>& ids) {
-  return std::all_of(slice.segments.begin(), slice.segments.end(), [&](const auto* segment) {
-    return std::find(ids.begin(), ids.end(), segment->id) != ids.end();
-  });
 }
 
 }  // namespace
@@ -45,13 +40,16 @@ absl::StatusOr<std::optional<ProvenBefore>> FindProven(store::Transaction& tx,
 bool StillShows(const ProvenBefore& before, const druid::Timeline& timeline,
                 const Interval& partition) {
   std::string version;
+  std::set<std::string> seen;
+  bool appended = false;
   for (const druid::Slice& slice : timeline.Visible(partition)) {
     version = slice.version;
-    const bool more =
-        before.segment_ids.empty() ? AppendedTo(slice) : !AllOf(slice, before.segment_ids);
-    if (more) return false;
+    appended = appended || AppendedTo(slice);
+    for (const druid::Segment* segment : slice.segments) seen.insert(segment->id);
   }
-  return version == before.done.version;
+  if (version != before.done.version) return false;
+  if (before.segment_ids.empty()) return !appended;
+  return seen == std::set<std::string>(before.segment_ids.begin(), before.segment_ids.end());
 }
 
 }  // namespace interlock::backfill

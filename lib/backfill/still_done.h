@@ -32,8 +32,8 @@ absl::StatusOr<std::optional<ProvenBefore>> FindProven(store::Transaction& tx,
                                                        const Interval& partition,
                                                        const std::string& digest);
 
-// The same version, and no segment that was not there when it was proven. Where the proof is
-// gone: none that was appended to what was replaced.
+// The same version, and the segments that were there when it was proven, no more and no fewer.
+// Where the proof is gone: none that was appended to what was replaced.
 bool StillShows(const ProvenBefore& before, const druid::Timeline& timeline,
                 const Interval& partition);
 

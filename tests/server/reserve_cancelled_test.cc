@@ -1,8 +1,6 @@
 // A caller that gives up while its grant is on the way, over real gRPC.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -65,6 +63,7 @@ class HeldStore : public store::Store {
   std::function<void()> first_ INTERLOCK_GUARDED_BY(mutex_);
 };
 
+// Says which call it has begun.
 class Service : public v1::IngestionCoordinator::CallbackService {
  public:
   explicit Service(ReserveIntervalCall& call) : call_(call) {}
@@ -72,28 +71,23 @@ class Service : public v1::IngestionCoordinator::CallbackService {
                                             const v1::ReserveIntervalRequest* request,
                                             v1::ReserveIntervalResponse* response) override {
     grpc::ServerUnaryReactor* reactor = call_.Call(context, request, response);
-    // Before it is answered, which is when it goes.
-    if (request->request_id().empty()) call_at_work_ = dynamic_cast<GrantCall*>(reactor);
-    called_ = true;
+    const MutexLock lock(mutex_);
+    begun_ = reactor;
+    changed_.NotifyAll();
     return reactor;
   }
-  // The server has the call, and knows that its caller has gone (of one with a request id it
-  // does not ask).
-  bool caller_has_gone() const {
-    const GrantCall* at_work = call_at_work_;
-    return called_ && (at_work == nullptr || at_work->caller_has_gone());
+  grpc::ServerUnaryReactor* AwaitCall() {
+    MutexLock lock(mutex_);
+    while (begun_ == nullptr) changed_.Wait(lock);
+    return begun_;
   }
-  bool called() const { return called_; }
 
  private:
   ReserveIntervalCall& call_;
-  std::atomic<GrantCall*> call_at_work_{nullptr};
-  std::atomic<bool> called_{false};
+  Mutex mutex_;
+  CondVar changed_;
+  grpc::ServerUnaryReactor* begun_ INTERLOCK_GUARDED_BY(mutex_) = nullptr;
 };
-
-void Await(const std::function<bool()>& condition) {
-  while (!condition()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-}
 
 class ReserveCancelled : public ::testing::Test {
  protected:
@@ -116,8 +110,8 @@ class ReserveCancelled : public ::testing::Test {
   }
   ~ReserveCancelled() override { server_->Shutdown(); }
 
-  // Asks for an hour, goes away before it is granted, and lets it be granted.
-  void ReserveAndGo(const std::string& request_id) {
+  // Asks for an hour; that its caller has gone is told, as gRPC tells it, before it is granted.
+  grpc::StatusCode ReserveAndGo(const std::string& request_id) {
     v1::ReserveIntervalRequest request;
     request.set_datasource("wiki");
     request.add_intervals("2026-07-16T13");
@@ -126,12 +120,10 @@ class ReserveCancelled : public ::testing::Test {
     grpc::Status status;
     v1::ReserveIntervalResponse response;
     std::thread caller([&] { status = stub_->ReserveInterval(&context, request, &response); });
-    Await([&] { return service_->called(); });
-    context.TryCancel();
-    caller.join();
-    EXPECT_EQ(status.error_code(), grpc::StatusCode::CANCELLED);
-    Await([&] { return service_->caller_has_gone(); });
+    service_->AwaitCall()->OnCancel();
     store_->LetGo();
+    caller.join();
+    return status.error_code();
   }
   // "" while there is none.
   std::string StateOfFirst() {
@@ -159,16 +151,13 @@ class ReserveCancelled : public ::testing::Test {
 };
 
 TEST_F(ReserveCancelled, WhatNobodyKnowsOfIsGivenBackAtOnce) {
-  ReserveAndGo("");
-  Await([&] { return !StateOfFirst().empty() && StateOfFirst() != "ACTIVE"; });
+  EXPECT_EQ(ReserveAndGo(""), grpc::StatusCode::CANCELLED);
   EXPECT_EQ(StateOfFirst(), "RELEASED");
 }
 
 // The same id gets the answer that the first call did not wait for.
 TEST_F(ReserveCancelled, WithARequestIdItIsKeptForWhoAsksAgain) {
-  ReserveAndGo("run-1");
-  Await([&] { return !StateOfFirst().empty(); });
-  server_->Shutdown();
+  EXPECT_EQ(ReserveAndGo("run-1"), grpc::StatusCode::OK);
   EXPECT_EQ(StateOfFirst(), "ACTIVE");
 }
 

@@ -5,10 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_replace.h"
 #include "lib/backfill/history.h"
 #include "tests/lib/backfill/backfill_site.h"
+#include "tests/lib/verify/made_segments.h"
 
 namespace interlock::backfill {
 namespace {
@@ -47,6 +50,19 @@ TEST(StillDone, WorkThatWasAppendedToSinceRunsAgainAndHoldsOneCopy) {
   EXPECT_EQ(NameOf(site.RunUntilOver(again).backfill.phase), "DONE");
   EXPECT_EQ(site.Rows(13), 8);
   EXPECT_EQ(NameOf(site.Partitions(again)[0].state), "DONE");
+}
+
+TEST(StillDone, WhatLacksASegmentIsNotWhatWasProven) {
+  constexpr char kHour[] = "2026-07-16T13:00:00Z/2026-07-16T14:00:00Z";
+  const druid::Segment core = verify::Numbered(kHour, "v1", 0, 1);
+  const druid::Segment appended = verify::Numbered(kHour, "v1", 1, 1);
+  const ProvenBefore before{{.version = "v1"}, {core.id, appended.id}, 8};
+  const auto shows = [&](std::vector<druid::Segment> there) {
+    return StillShows(before, druid::Timeline::Of(std::move(there)), verify::Of(kHour));
+  };
+  EXPECT_TRUE(shows({core, appended}));
+  EXPECT_FALSE(shows({core}));
+  EXPECT_FALSE(shows({core, appended, verify::Numbered(kHour, "v1", 2, 1)}));
 }
 
 TEST(StillDone, TheSameHoldsWhereTheProofIsKeptNoLonger) {
