@@ -65,14 +65,18 @@ class MainJob:
         self.assertIn("auditor", error)
         self.assertEqual(druid.tasks(self.datasource), before)
 
+    def append_past_interlock(self, druid, job, hour, count):
+        """The job's rows of that hour once more, as a scheduler sends them; the hour counts `count` then."""
+        spec = json.loads(job.read_text())
+        spec["spec"]["dataSchema"]["granularitySpec"]["intervals"] = [hours(hour, hour + 1)]
+        spec["spec"]["ioConfig"].update(appendToExisting=True, dropExisting=False)
+        spec["spec"]["ioConfig"]["inputSource"]["filter"] = f"2026-07-16T{hour}.json"
+        self.assertEqual(druid.run_task(spec), "SUCCESS")
+        self.assertEqual(druid.wait_for_count(self.datasource, hours(hour, hour + 1), count), count)
+
     def test_rows_that_an_append_doubled_are_found(self):
         druid, server, job = self.loaded({10: 5})
-        spec = json.loads(job.read_text())
-        spec["spec"]["dataSchema"]["granularitySpec"]["intervals"] = [hours(10, 11)]
-        spec["spec"]["ioConfig"].update(appendToExisting=True, dropExisting=False)
-        spec["spec"]["ioConfig"]["inputSource"]["filter"] = "2026-07-16T10.json"
-        self.assertEqual(druid.run_task(spec), "SUCCESS")
-        self.assertEqual(druid.wait_for_count(self.datasource, hours(10, 11), 10), 10)
+        self.append_past_interlock(druid, job, 10, 10)
         code, reply, _ = server.ctl("verify", self.datasource, hours(10, 11), "--expect-rows", 5,
                                     "--count-metric", "events")
         self.assertEqual((code, reply["verdict"]), (1, "DUPLICATE_ROWS"))
@@ -81,12 +85,7 @@ class MainJob:
 
     def test_the_same_work_mends_rows_that_an_append_doubled(self):
         druid, server, job = self.loaded({10: 5, 11: 7})
-        spec = json.loads(job.read_text())
-        spec["spec"]["dataSchema"]["granularitySpec"]["intervals"] = [hours(10, 11)]
-        spec["spec"]["ioConfig"].update(appendToExisting=True, dropExisting=False)
-        spec["spec"]["ioConfig"]["inputSource"]["filter"] = "2026-07-16T10.json"
-        self.assertEqual(druid.run_task(spec), "SUCCESS")
-        self.assertEqual(druid.wait_for_count(self.datasource, hours(10, 11), 10), 10)
+        self.append_past_interlock(druid, job, 10, 10)
         code, reply, error = server.ctl("submit", "--spec", job, "--interval", hours(10, 12),
                                         "--request-id", "mend", "--wait")
         self.assertEqual((code, reply["state"]), (0, "DONE"), error)
