@@ -56,7 +56,7 @@ TEST(StillDone, WhatLacksASegmentIsNotWhatWasProven) {
   constexpr char kHour[] = "2026-07-16T13:00:00Z/2026-07-16T14:00:00Z";
   const druid::Segment core = verify::Numbered(kHour, "v1", 0, 1);
   const druid::Segment appended = verify::Numbered(kHour, "v1", 1, 1);
-  const ProvenBefore before{{.version = "v1"}, {core.id, appended.id}, 8};
+  const ProvenBefore before{{"digest", "v1", "backfill"}, {core.id, appended.id}, 8};
   const auto shows = [&](std::vector<druid::Segment> there) {
     return StillShows(before, druid::Timeline::Of(std::move(there)), verify::Of(kHour));
   };
